@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import empty_figure, series_style
+from cloze.teaching.figures import STYLE, panels
 from cloze.teaching.palette import BLUE, GREEN, ORANGE
 
 
@@ -16,9 +17,9 @@ def records(results: Mapping[str, Mapping[str, Sequence[float | None]]]) -> Figu
     Args:
         results: by recipe and track, the minutes to 1.3 or 0.9 nats or the nats after a minute.
     """
-    figure = empty_figure(10.4, 1.2 + 0.3 * len(results))
-    with series_style():
-        times, losses = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    with rc_context(STYLE):
+        size = (10.4, 1.2 + 0.3 * len(results))
+        figure, (times, losses) = panels(("", ""), *size, sharey=True, width_ratios=(3, 2))
         for axes, track, colour, marker in (
             (times, "1.3", BLUE, "o"),
             (times, "0.9", ORANGE, "D"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cloze.teaching.mistakes import mistakes_of
 from tests.lessons.answers import exercises
 from tests.series import NOTEBOOKS, ROOT, code_cells, each_notebook, prose, read
 
@@ -78,7 +79,7 @@ def test_every_mistake_is_one_that_its_check_knows(path: Path) -> None:
     )
     assert len(listed) == len(part(path.stem, "Mistakes").splitlines())
     for number, quote in listed:
-        mistakes = exercises()[checks(path)[number]].mistakes
+        mistakes = mistakes_of(exercises()[checks(path)[number]])
         known = [*mistakes, *sentences_of_checks(path)]
         assert any(quote in symptom for symptom in known), f"{number}: {quote}"
 

@@ -62,11 +62,13 @@ LIMITS = {
     "tests": 13_000,
     "benchmarks": 1_200,
     "lecture": 1_300,
+    "measured": 1_900,
     "together": 37_500,
 }
 """The most lines of code that there may be. What comes in is paid for by what goes out."""
 
-COUNTED_TOGETHER = ("src", "tests", "web", "lecture", "benchmarks", "measured")
+COUNTED_TOGETHER = ("src", "tests", "web", "lecture", "benchmarks")
+"""What is used or must be kept working. The commands in ``measured`` ran once; see their limit."""
 
 
 def weights(root: Path = ROOT) -> Counter[tuple[str, str]]:
@@ -94,7 +96,7 @@ def sums(counted: Counter[tuple[str, str]]) -> dict[str, int]:
     return {
         "Python in src": counted["src", "Python"],
         "JavaScript": sum(counted[folder, "JavaScript"] for folder in scripts),
-        **{folder: total(folder) for folder in ("tests", "benchmarks", "lecture")},
+        **{folder: total(folder) for folder in ("tests", "benchmarks", "lecture", "measured")},
         "together": total(*COUNTED_TOGETHER),
     }
 

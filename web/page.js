@@ -62,33 +62,6 @@ function show(widget, place) {
 }
 
 /**
- * A link to what the explorer shows, to be copied.
- * @extends {Widget<object>}
- */
-class Link extends Widget {
-  static presents = false;
-
-  /** @param {LinkedExplorer} explorer */
-  constructor(explorer) {
-    super(new Model({}));
-    this.explorer = explorer;
-    explorer.listen(() => this.refresh());
-  }
-
-  markup() {
-    if (this.explorer.state.hidden) return element("div", null); // it would tell the truth
-    const value = location.href.split("#")[0] + written(this.explorer);
-    const field = element("input", { type: "text", readonly: true, value });
-    return element(
-      "div",
-      { class: "row link" },
-      element("label", null, "Link to this line", field),
-      element("button", { type: "button", "data-copy": value }, "Copy link"),
-    );
-  }
-}
-
-/**
  * The colours: those of the system until somebody chooses.
  * @extends {Widget<object>}
  */
@@ -174,7 +147,6 @@ async function main() {
     before = address;
     if (address !== location.hash) history.replaceState(null, "", address);
   });
-  show(new Link(explorer), named("link"));
   const tally = named("tally");
   paid.on("change", () => {
     tally.hidden = !paid.get("paid").length;

@@ -19,17 +19,10 @@ from cloze.heads import MaskedLM
 from cloze.lessons.vectors.comparison import by_vectors, held_out
 from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
-from cloze.use.vectors import (
-    TWICE_MASKED,
-    TWO_WINDOWS,
-    Pairs,
-    embed,
-    late_interaction,
-    layer_states,
-    nearest,
-)
+from cloze.use.vectors import embed, layer_states, nearest
 from cloze.vocabulary import VOCABULARY
 from measured.shared import SEEDS, Measurements, trained
+from measured.vectors.contrastive import TWICE_MASKED, TWO_WINDOWS, Pairs, late_interaction
 
 RECIPE = Recipe(
     steps=600,

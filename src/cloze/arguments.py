@@ -71,12 +71,8 @@ NotNegative = _such(lambda x: bool((x >= 0).all()), "of numbers of at least 0")
 
 Probability = Annotated[float, between(0, 1)]
 Temperature = Annotated[float, between(0, 100)]
-Positive = Annotated[float, between(1e-9)]
-"""A number above 0."""
 Count = Annotated[int, between(1, MOST)]
 """How many there are of something that there must be."""
-EvenCount = Annotated[Count, _such(lambda n: n % 2 == 0, "and even")]
-"""How many there are of what comes in pairs."""
 Whole = Annotated[int, between(0, MOST)]
 """A whole number that may be zero: a seed, an epoch, a position."""
 

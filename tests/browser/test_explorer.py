@@ -78,19 +78,16 @@ def test_words_are_masked_one_after_another_from_the_focus(
     assert "Every word is masked" in driven.problem
 
 
-def test_random_masks_are_drawn_afresh_and_repeat_with_the_seed(hand: Take) -> None:
-    explorer = MaskExplorer(shipped_model(), "a" * 64, seed=3)
+def test_random_masks_are_drawn_afresh(hand: Take) -> None:
+    explorer = MaskExplorer(shipped_model(), "a" * 64)
     driven = hand(explorer)
     draws = []
     for _ in range(12):
         driven.act("random")
         draws.append(explorer.masked)
     assert all(draws)
-    assert len(set(draws)) == 12
-    assert sum(map(len, draws)) / (12 * 64) == pytest.approx(0.15, abs=0.03)
-    again = MaskExplorer(shipped_model(), "a" * 64, seed=3)
-    hand(again).act("random")
-    assert again.masked == draws[0]
+    assert len(set(draws)) > 10
+    assert sum(map(len, draws)) / (12 * 64) == pytest.approx(0.15, abs=0.07)
 
 
 def test_a_typed_line_is_normalised_and_cut_and_says_what_it_lost(
@@ -168,21 +165,18 @@ def test_a_click_masks_at_once_and_only_the_newest_question_is_answered(
 
 
 def test_a_model_that_fails_says_so_until_it_answers_again(
-    driven: Hand, explorer: MaskExplorer
+    driven: Hand, explorer: MaskExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("my layer is broken")
 
-    model = explorer.model["both"]
-    model.logits_at = broken
-    try:
+    with monkeypatch.context() as patch:
+        patch.setattr(MODELS["both"], "logits_at", broken)
         driven.act("toggle", at="4")
         assert driven.problem == "RuntimeError: my layer is broken"
         assert letters(driven)[4]["aria-pressed"] == "true"
         assert "aria-busy" not in driven.html
         explorer.view = "inside"  # what only looks does not fail
-    finally:
-        del model.logits_at
     explorer.update()
     driven.tell()
     assert driven.problem == ""
@@ -208,7 +202,11 @@ def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
     heads, rows = chart(driven)
     costs = [explorer.predictions[direction].known_costs[1] for direction in DIRECTIONS]
     paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
-    titles = ["from the left", "from the right", "from both sides"]
+    titles = [
+        "from the left, sees only what is before the gap, ",
+        "from the right, sees only what is after the gap, ",
+        "from both sides",
+    ]
     expected = [f"{title} {cost}" for title, cost in zip(titles, paid, strict=True)]
     assert heads == [expected[0], "character", *expected[1:]]
     *candidates, others = rows
@@ -259,17 +257,12 @@ def test_the_loss_is_the_formula_with_its_numbers(driven: Hand, explorer: MaskEx
 
 
 def test_whose_frequencies_are_shown_is_said(hand: Take) -> None:
-    for corpus, text in ((CORPUS, "your corpus"), (None, "the shipped corpus")):
-        driven = hand(MaskExplorer(MODELS if corpus else None, LINE, {4}, corpus=corpus))
-        assert f"how frequent each character is in {text}" in driven.html
-        driven.tell(model=MODELS)
-        assert ("unigram" in driven.html) == bool(corpus)
-        if corpus:
-            driven.tell(masked={13})  # a letter that this corpus does not have
-            [row] = [
-                each for each in read(driven.html).select(".costs tr") if "unigram" in f"{each}"
-            ]
-            assert [cell.get_text() for cell in row.select("td")] == ["∞"] * 3
+    assert "how frequent each character is in the shipped corpus" in hand(MaskExplorer()).html
+    assert "unigram" not in hand(MaskExplorer(MODELS, LINE, {4})).html
+    driven = hand(MaskExplorer(MODELS, LINE, {13}, corpus=CORPUS))  # which has no such letter
+    assert "how frequent each character is in your corpus" in driven.html
+    [row] = [each for each in read(driven.html).select(".costs tr") if "unigram" in f"{each}"]
+    assert [cell.get_text() for cell in row.select("td")] == ["∞"] * 3
 
 
 def test_truth_and_guesses_stay_back_until_they_are_revealed(
@@ -341,14 +334,9 @@ def test_a_head_says_what_its_reader_sees_and_the_line_shows_it(
         if "seen-" in f"{b['class']}"
     ]
     assert seen == ["left"] * 4 + ["right"] * (len(explorer.line) - 5)
-    [left, right] = read(driven.html).select(".chart thead button")
-    assert left["aria-label"] == "from the left: sees only what is before the gap"
-    assert right["aria-label"] == "from the right: sees only what is after the gap"
-    driven.act("reads", name="left")
-    assert f"It sees only what is before the gap: “{explorer.line[:4].strip()}”." in said(driven)
-    driven.tell(masked={0})
-    driven.act("reads", name="left")
-    assert "Nothing is before the gap." in said(driven)
+    [left, right] = [each.get_text() for each in read(driven.html).select("thead b[tabindex]")]
+    assert left == "from the left, sees only what is before the gap, "
+    assert right == "from the right, sees only what is after the gap, "
 
 
 def test_a_gap_without_a_truth_has_guesses_and_no_cost(

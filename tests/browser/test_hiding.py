@@ -1,4 +1,4 @@
-"""A line hidden as one chooses, by hand."""
+"""A line hidden as the learner chooses, by hand."""
 
 from playwright.sync_api import Page, expect
 
@@ -14,11 +14,12 @@ def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(put: Put, pa
     widget = put(hiding)
     status = widget.get_by_role("status")
     expect(status).to_contain_text("Draw 1: 4 of 29 characters")
-    first = status.inner_text()
+    first, strip = status.inner_text(), widget.get_by_role("img").inner_text()
     draw = widget.get_by_role("button", name="Draw again")
     draw.press("Space")
     expect(status).to_contain_text("Draw 2:")
     expect(draw).to_be_focused()
+    assert widget.get_by_role("img").inner_text() != strip
     widget.get_by_role("button", name="First draw").click()
     expect(status).to_have_text(first)
     widget.get_by_label("Shape").select_option("words")
@@ -32,15 +33,15 @@ def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(put: Put, pa
     assert repr(hiding).startswith("Hiding(80% in words, 100/0/0: ")
 
 
-def test_the_strip_and_the_table_say_what_python_found(hand: Take) -> None:
+def test_the_strip_and_the_table_show_what_python_computed(hand: Take) -> None:
     widget = Hiding(TEXT, 0.4, "words", "100/0/0")
     driven = hand(widget)
     page = check(driven)
     [strip] = page.select("[role=img]")
     now = widget.hidden
-    hidden = "".join("▒" if i in now.costs else symbol for i, symbol in enumerate(TEXT))
-    assert strip["aria-label"] == f"The model reads: {hidden}"
-    assert [len(word.select(".cell")) for word in strip.select(".word")][:3] == [4, 1, 4]
+    read = "".join("▒" if i in now.costs else symbol for i, symbol in enumerate(TEXT))
+    assert strip["aria-label"] == f"The model reads: {read}"
+    assert [len(word.select(".cell")) for word in strip.select(".word")][:3] == [5, 5, 3]
     cells = strip.select(".cell")
     for i, cost in now.costs.items():
         assert [small.get_text() for small in cells[i].select("small")] == ["M", f"{cost:.1f}"]

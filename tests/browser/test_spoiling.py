@@ -14,7 +14,7 @@ def test_every_corruption_can_be_seen(hand: Take) -> None:
     radios = check(driven).select("[type=radio]")
     assert [radio["value"] for radio in radios] == list(CORRUPTIONS)
     for name in CORRUPTIONS:
-        driven.act("choose", value=name)
+        driven.act("corruption", value=name)
         page = check(driven)
         names = ("The original", "What is read", "What is to be written")
         assert [picture["aria-label"] for picture in page.select("[role=img]")] == [
@@ -26,17 +26,14 @@ def test_every_corruption_can_be_seen(hand: Take) -> None:
         assert chosen["value"] == name
 
 
-def test_a_wrong_line_is_told(hand: Take) -> None:
+def test_a_wrong_line_changes_nothing(hand: Take) -> None:
     widget = LineSpoiler(TEXT)
     driven = hand(widget)
-    before = driven.html
-    driven.act("spoil", line="a " * 50)
-    assert "The line has 50 words" in driven.problem
+    for line, why in (("", "The line is empty"), ("a " * 50, "The line has 50 words")):
+        driven.act("line", text=line)
+        assert why in driven.problem
     assert repr(widget) == repr(LineSpoiler(TEXT))
-    driven.act("spoil", line=TEXT)
-    assert driven.html != before
-
-
-def test_one_sentence_has_no_order(hand: Take) -> None:
-    driven = hand(LineSpoiler("one sentence alone", "sentence permutation"))
+    driven.act("line", text="one sentence alone")
+    assert widget.spoilt.original == ("one", "sentence", "alone")
+    driven.act("corruption", value="sentence permutation")
     assert "put a full stop between sentences" in said_by(driven)

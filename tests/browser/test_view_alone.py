@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -162,7 +163,11 @@ def test_a_room_guesses_by_mouse_and_no_key_moves(
     expect(widget.locator(".chart")).to_have_count(0)
     widget.get_by_role("button", name="Reveal").click()
     assert low_contrasts(page, "#first") == [], "the mouse is still on the button"
-    expect(widget.locator(".chart thead th.room")).to_contain_text("the room costs ")
+    head = widget.locator(".chart thead th.room")
+    paid = -math.log((12 + 1 / 28) / 38)
+    expect(head).to_contain_text(f"the room costs {paid:.2f} nats = {paid / math.log(2):.2f} bits")
+    (entered,) = explorer.paid
+    assert entered["costs"]["room"] == pytest.approx(paid)
 
 
 def test_a_finger_drags_over_letters_and_taps(put: Put, page: Page, explorer: MaskExplorer) -> None:

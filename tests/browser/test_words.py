@@ -102,17 +102,10 @@ def test_every_view_needs_predictions_alone(driven: Hand) -> None:
         assert_usable(driven.html)
 
 
-def test_only_what_reads_the_same_symbols_is_compared(explorer: MaskExplorer) -> None:
-    model = MaskedLM()
+def test_only_what_reads_the_same_symbols_is_compared() -> None:
     with pytest.raises(ValueError, match="reads the same symbols"):
-        MaskExplorer({"truth": truth(), "both": model})
-    explorer.model = {"one": truth(), "other": truth()}
-    assert list(explorer.predictions) == ["one", "other"]
-    explorer.model = model
-    assert len(explorer.truth) == len(explorer.line) == 11
-    assert [each["name"] for each in explorer.examples] == ["who sat", "two words"]
-    assert explorer.symbols["unit"] == "character"
-    explorer.line = "umbrella"
-    with pytest.raises(ValueError, match="'umbrella' is not among the 6 words"):
-        explorer.model = truth()
-    assert explorer.line == "umbrella"
+        MaskExplorer({"truth": truth(), "both": MaskedLM()})
+    two = MaskExplorer({"one": truth(), "other": truth()}, "the cat sat", examples=EXAMPLES)
+    assert list(two.predictions) == ["one", "other"]
+    letters = MaskExplorer(MaskedLM(), examples=EXAMPLES | {"long": Example("the cat " * 9, "")})
+    assert [each["name"] for each in letters.examples] == ["who sat", "two words"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,6 @@ import torch
 
 from cloze.arguments import (
     Count,
-    Ids,
     Lines,
     Probability,
     Selected,
@@ -21,7 +20,6 @@ from cloze.arguments import (
     known_symbols,
     positions,
     shown,
-    whole_number,
 )
 
 
@@ -47,7 +45,6 @@ IDS = torch.zeros(2, 3, dtype=torch.int64)
     ("given", "sentence"),
     [
         ({"rate": 2}, "rate is a number from 0 to 1, not 2."),
-        ({"rate": math.nan}, "rate is a number from 0 to 1, not nan."),
         ({"k": 1.5}, "k is a whole number of at least 1, not 1.5."),
         ({"within": "both"}, "within is of type Literal['alone', 'words'], not 'both'."),
         ({"shares": [1]}, "shares is of type Mapping[str, float] or None, not [1]."),
@@ -73,43 +70,27 @@ class Range:
 
 
 def test_the_fields_of_a_dataclass_are_checked() -> None:
-    assert Range(np.float64(0.5)).low == 0.5
     with pytest.raises(ValueError, match=r"^low is a number from 0 to 1, not 2\.$"):
-        replace(Range(), low=2)
+        Range(low=2)
 
 
 def test_numbers_of_numpy_and_torch_become_pythons() -> None:
     numbers: Any = np.float32(0.25), torch.tensor(3)
-    given = ask(IDS, IDS > 0, *numbers)
-    assert given[2:4] == (0.25, 3)
-    assert type(given[2]) is float
-    assert type(given[3]) is int
+    assert [*map(type, ask(IDS, IDS > 0, *numbers)[2:4])] == [float, int]
 
 
-def test_ids_that_no_vocabulary_knows() -> None:
-    ids: Ids = torch.tensor([0, 28])
-    assert known_symbols(ids, 29) is ids
-    with pytest.raises(ValueError, match="0 to 27, not to 28"):
-        known_symbols(ids, 28)
-
-
-@pytest.mark.parametrize("bad", ["4", None, [4.5], [-1], [9]])
+@pytest.mark.parametrize("bad", ["4", None, [4.5], [-1], [9], [math.inf], [[1]]])
 def test_positions_outside_a_line_are_refused(bad: Any) -> None:
+    assert positions((np.int64(3), torch.tensor(5)), 9) == [3, 5]
     with pytest.raises(ValueError, match="whole number"):
         positions(bad, 9)
 
 
-def test_positions_come_in_any_collection() -> None:
-    assert positions((np.int64(3), torch.tensor(5)), 9) == [3, 5]
-
-
-@pytest.mark.parametrize("bad", [None, "x", 1.5, math.inf, 11, [1]])
-def test_what_a_browser_sends_is_read_as_a_whole_number_or_refused(bad: Any) -> None:
-    with pytest.raises(ValueError, match=r"^A width is a whole number from 0 to 10, not "):
-        whole_number(bad, 0, 10, "A width")
+def test_ids_that_no_vocabulary_knows() -> None:
+    with pytest.raises(ValueError, match="0 to 27, not to 28"):
+        known_symbols(torch.tensor([0, 28]), 28)
 
 
 def test_what_is_shown_is_one_short_line() -> None:
     assert shown("a\nb") == r"'a\nb'"
     assert len(shown("x" * 1000)) < 70
-    assert shown(IDS) == "a tensor of int64 and shape (2, 3)"

@@ -128,28 +128,7 @@ def test_the_size_of_a_batch_makes_no_difference(monkeypatch: pytest.MonkeyPatch
     torch.testing.assert_close(log_posterior(model, line, [0, 2, 4]), whole)
 
 
-def test_a_line_is_filled_with_what_makes_it_likeliest() -> None:
-    filled = fill_by_bayes("the c_t s_t", MODEL)
-    assert filled.typed == "the c_t s_t"
-    posterior = log_posterior(MODEL, VOCABULARY.encode("the c[MASK]t s[MASK]t"), [5, 9])
-    a, b = divmod(int(posterior.argmax()), 28)
-    assert filled.text == f"the c{VOCABULARY.symbols[a]}t s{VOCABULARY.symbols[b]}t"
-    assert [len(guesses) for guesses in filled.guesses.values()] == [3, 3]
-
-
 # Under a widget
-
-
-def test_the_left_side_reads_no_further() -> None:
-    left = CausalPredictor(MODEL, right=False)
-    answer = left.predict(tuple("the cat sat"), [5])
-    assert answer[5] == pytest.approx(next_distribution("the c", MODEL).tolist(), abs=1e-5)
-    other = left.predict(tuple("the cxxxxxx".replace("x", "a", 1)), [5])
-    assert torch.equal(answer.probabilities, other.probabilities)
-    assert torch.equal(answer.costs, other.costs)
-    assert left.surprise("the cat") == pytest.approx(
-        text_costs("the cat", MODEL).tolist(), abs=1e-4
-    )
 
 
 def test_two_gaps_are_the_margins_of_their_joint_guess() -> None:
@@ -164,11 +143,8 @@ def test_two_gaps_are_the_margins_of_their_joint_guess() -> None:
     left = CausalPredictor(MODEL, right=False).predict(line, gaps)
     first = next_distribution("the ", MODEL)
     assert left[4] == pytest.approx(first.tolist(), abs=1e-5)
-    a = VOCABULARY.ids["a"]
-    fits = torch.stack([next_distribution(f"the {c}", MODEL)[a] for c in VOCABULARY.ordinary])
-    then = torch.stack([next_distribution(f"the {c}a", MODEL) for c in VOCABULARY.ordinary])
-    shares = first * fits / (first * fits).sum()
-    assert left[6] == pytest.approx((shares @ then).tolist(), abs=1e-5)
+    joint = log_posterior(MODEL, VOCABULARY.encode("the _a_".replace("_", MASK)), [4, 6]).exp()
+    assert left[6] == pytest.approx(joint.sum(0).tolist(), abs=1e-5)
 
 
 def test_words_stand_between_begin_and_end() -> None:
@@ -177,11 +153,7 @@ def test_words_stand_between_begin_and_end() -> None:
     framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat", "sleeps", END)])
     expected = log_posterior(model, framed, [2]).exp()
     assert answer[1] == pytest.approx(expected.tolist(), abs=1e-5)
-    assert answer.cost(1) == pytest.approx(-math.log(expected[WORDS.ids["cat"]]), abs=1e-4)
-
-
-def test_from_the_left_nobody_knows_that_a_sentence_ends() -> None:
-    model = small(WORDS)
+    # From the left nobody knows that a sentence ends.
     answer = CausalPredictor(model, right=False).predict(("the", "cat"), [1])
     framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat")])
     expected = log_probs(model, framed[None])[0, 2, : WORDS.n_ordinary].softmax(0)
@@ -191,23 +163,10 @@ def test_from_the_left_nobody_knows_that_a_sentence_ends() -> None:
 # Writing
 
 
-def test_writing_repeats_with_the_same_chance() -> None:
-    first, again = (
-        generate("the ", 40, model=MODEL, generator=torch.Generator().manual_seed(1))
-        for _ in range(2)
-    )
-    assert first == again
-    assert first.startswith("the ")
-    assert len(first) == 44  # longer than the model reads at once
-    other = generate("the ", 40, model=MODEL, generator=torch.Generator().manual_seed(2))
-    assert other != first
-
-
 def test_without_warmth_the_likeliest_is_written() -> None:
-    written = generate("ab", 5, temperature=0, model=MODEL)
-    for i in range(2, 7):
-        best = int(next_distribution(written[:i], MODEL).argmax())
-        assert written[i] == VOCABULARY.symbols[best]
+    written = generate("ab", 30, temperature=0, model=MODEL)  # more than the model reads at once
+    best = [next_distribution(written[:i], MODEL).argmax() for i in range(2, 32)]
+    assert written[2:] == VOCABULARY.decode(torch.stack(best))
 
 
 def test_of_a_long_text_the_end_counts() -> None:
@@ -215,7 +174,7 @@ def test_of_a_long_text_the_end_counts() -> None:
     torch.testing.assert_close(next_distribution(text, MODEL), next_distribution(text[-23:], MODEL))
 
 
-def test_bad_input_gets_one_clear_sentence() -> None:
+def test_what_a_causal_model_cannot_answer_is_refused() -> None:
     with pytest.raises(ValueError, match="A text to score has 1 to 24 characters, not 0"):
         text_costs("", MODEL)
     with pytest.raises(ValueError, match="reads the words of a small world"):

@@ -1,6 +1,5 @@
 """The corpus and its held-out pieces, text files of one's own, and windows."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cloze.corpus import DATA, MOST_HELD_OUT, Corpus, sample_windows, windows
+from cloze.corpus import DATA, Corpus, sample_windows, windows
 from cloze.vocabulary import VOCABULARY, TextError, normalise
 
 anything = settings(deadline=None, derandomize=True, max_examples=200)
@@ -35,7 +34,6 @@ def test_the_hold_out_rule(corpus: Corpus) -> None:
 
 
 def test_no_text_is_both_learned_from_and_held_out(corpus: Corpus) -> None:
-    assert len({piece.text for piece in (*corpus.train, *corpus.held_out)}) == 160
     learned = {line for piece in corpus.train for line in piece.text.split("\n") if len(line) > 64}
     held_out = {line for piece in corpus.held_out for line in piece.text.split("\n")}
     assert len(learned) > 1000
@@ -85,18 +83,12 @@ def test_what_programs_leave_in_a_folder_does_not_move_the_split(tmp_path: Path)
 
 
 def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
-    text = make(tmp_path / "texts", one=SENTENCE) / "one.txt"
-    for path in (tmp_path, tmp_path / "missing", tmp_path / "texts", text):
+    for path in (tmp_path, make(tmp_path, one=SENTENCE) / "one.txt"):
         assert "is not a corpus: it needs one folder per topic" in refusal(Corpus.load, path)
-    assert "read with Corpus.from_file" in refusal(Corpus.load, text)
-
-
-def test_a_piece_that_is_too_short_is_named(tmp_path: Path) -> None:
-    corpus = Corpus.load(make(tmp_path, a_01="Too short.", a_02=SENTENCE * 3))
+    corpus = Corpus.load(make(tmp_path / "short", a_01="Too short.", a_02=SENTENCE * 3))
     assert refusal(corpus.held_out_windows).startswith("a/01 is held out and has 9 characters, ")
-    assert corpus.held_out_windows(9).shape == (1, 9)
-    make(tmp_path, a_02="12 345")
-    assert re.search(r"a.02\.txt holds no usable character", refusal(Corpus.load, tmp_path))
+    make(tmp_path / "short", a_02="12 345")
+    assert "02.txt holds no usable character" in refusal(Corpus.load, tmp_path / "short")
 
 
 # A text file of one's own
@@ -114,19 +106,15 @@ def whole(corpus: Corpus) -> str:
     return "".join(p.text for p in sorted(pieces, key=lambda p: int(p.name.rpartition(":")[2])))
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "is empty"),
+def test_an_unusable_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    for content, reason in (
+        (b" ", "is empty"),
         (b"a" * 127, "127 usable characters; training needs at least 128: one window of 64"),
-        (("Où est le garçon?\n" * 50).encode("latin-1"), "is not text in UTF-8; .* save it as"),
-    ],
-)
-def test_an_unusable_file_is_refused_in_a_sentence(
-    tmp_path: Path, content: bytes, reason: str
-) -> None:
-    (tmp_path / "mine.txt").write_bytes(content)
-    assert re.search(f"mine.txt .*{reason}", refusal(Corpus.from_file, tmp_path / "mine.txt"))
+        (b"gar\xe7on", "is not text in UTF-8; open it and save it as"),
+    ):
+        path.write_bytes(content)
+        assert f"mine.txt {reason}" in refusal(Corpus.from_file, path).replace("holds ", "")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
@@ -157,22 +145,18 @@ def test_a_split_loses_nothing_and_leaves_room_for_windows(
         return
     corpus = from_bytes(folder, text.encode(), window)
     assert whole(corpus) == text
-    assert corpus.train
-    assert corpus.held_out
     assert all(len(piece.text) >= window for piece in (*corpus.train, *corpus.held_out))
     assert not {p.name for p in corpus.train} & {p.name for p in corpus.held_out}
 
 
 def test_no_more_is_held_out_than_can_be_measured_in_time(
-    tmp_path: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sum(len(piece.text) for piece in corpus.held_out) < MOST_HELD_OUT
     text = (SENTENCE * 400).encode()
     every = from_bytes(tmp_path, text)
     monkeypatch.setattr("cloze.corpus.MOST_HELD_OUT", 1000)
     capped = from_bytes(tmp_path, text)
     assert capped.train == every.train
-    assert [piece.name for piece in capped.held_out] == [piece.name for piece in every.held_out]
     assert [piece.text for piece in capped.held_out] == [p.text[:100] for p in every.held_out]
     held = sum(len(piece.text) for piece in every.held_out)
     assert capped.report == (

@@ -25,20 +25,17 @@ from cloze.distributed import Team
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.interrupts import held_signals
-from cloze.masking import MaskedBatch
 from cloze.training import Recipe, TrainingRun, fit
 
 RECIPE = Recipe(steps=6, batch_size=5, length=32, evaluations=2)  # 5 lines: shares of 3 and 2
 SCARCE = replace(RECIPE, mask_prob=0.0)  # one position in the whole batch
-WITHOUT_GLOO = pytest.mark.skipif(
-    not (distributed.is_available() and distributed.is_gloo_available()),
-    reason="this torch comes without gloo, over which the processes speak",
-)
-
-
-def GLOO(test: Any) -> Any:  # noqa: N802 - a mark
-    """Mark a test that needs two processes."""
-    return pytest.mark.slow(WITHOUT_GLOO(test))
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (distributed.is_available() and distributed.is_gloo_available()),
+        reason="this torch comes without gloo, over which the processes speak",
+    ),
+]
 
 
 def new_run(recipe: Recipe = RECIPE, seed: int = 0) -> TrainingRun:
@@ -60,36 +57,26 @@ def finished(run: TrainingRun) -> dict[str, Any]:
     return {"parameters": run.model.state_dict(), "records": records}
 
 
-def interrupted_after(run: TrainingRun, team: Team) -> int:
+def interrupted(team: Team) -> TrainingRun:
     """Let the second process alone be interrupted in its loop, and return where this one stops."""
-    with suppress(KeyboardInterrupt), held_signals() as interrupted:
-        for record in fit(run, stop=lambda: team.highest(interrupted()) > 0, progress=False):
+    run = new_run()
+    with suppress(KeyboardInterrupt), held_signals() as pressed:
+        for record in fit(run, stop=lambda: team.highest(pressed()) > 0, progress=False):
             if record.step == 2 and not team.leads:
                 signal.raise_signal(signal.SIGINT)
-    return run.step
+    return run
 
 
 def main(folder: Path) -> None:
     """Do in each of two processes what the tests ask about, and save it."""
     team, run = Team(), new_run()
-    labels = torch.tensor([[1, 1], [-100, 1], [1, -100], [-100, -100], [1, -100]])
-    (_, mine), weight = team.share(MaskedBatch(labels, labels))
     results: dict[str, Any] = {
-        "share": (mine.tolist(), weight),
         # The leader's model counts, whatever the others began with.
         "gradients": gradients(new_run(seed=int(os.environ["RANK"]))),
         "scarce": gradients(new_run(SCARCE)),
         "finished": finished(run),
-        "interrupted": interrupted_after(new_run(), team),
     }
-    stopped = new_run()
-    list(
-        fit(
-            stopped,
-            stop=lambda: team.highest(team.rank == 1 and stopped.step == 3) > 0,
-            progress=False,
-        )
-    )
+    stopped = interrupted(team)
     results["stopped"] = stopped.step
     if team.leads:
         stopped.save(folder / "run")
@@ -122,13 +109,6 @@ def assert_close(ours: dict[str, Tensor], theirs: dict[str, Tensor], tolerance: 
     assert max((ours[name] - theirs[name]).abs().max().item() for name in ours) < tolerance
 
 
-@GLOO
-def test_each_gets_a_share_that_counts_by_its_positions(both: list[dict[str, Any]]) -> None:
-    assert both[0]["share"] == ([[1, 1], [-100, 1], [1, -100]], 4 * 2 / 5)
-    assert both[1]["share"] == ([[-100, -100], [1, -100]], 1 * 2 / 5)
-
-
-@GLOO
 @pytest.mark.parametrize(("name", "recipe"), [("gradients", RECIPE), ("scarce", SCARCE)])
 def test_the_gradients_are_those_of_one_process(
     both: list[dict[str, Any]], name: str, recipe: Recipe
@@ -139,7 +119,6 @@ def test_the_gradients_are_those_of_one_process(
         assert_close(results[name], expected, 1e-5)
 
 
-@GLOO
 @pytest.mark.parametrize("name", ["finished", "resumed"])
 def test_a_finished_run_is_that_of_one_process(both: list[dict[str, Any]], name: str) -> None:
     expected = finished(new_run())
@@ -155,13 +134,10 @@ def test_a_finished_run_is_that_of_one_process(both: list[dict[str, Any]], name:
     assert all(torch.equal(one[key], other[key]) for key in one)  # not only close
 
 
-@GLOO
 def test_all_stop_when_one_is_stopped(both: list[dict[str, Any]]) -> None:
-    assert [results["stopped"] for results in both] == [3, 3]
-    assert [results["interrupted"] for results in both] == [2, 2]
+    assert [results["stopped"] for results in both] == [2, 2]
 
 
-@GLOO
 def test_the_command_line_writes_one_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 import torch
@@ -26,7 +25,6 @@ from cloze.heads import MaskedLM
 from cloze.ledger import parameter_ledger
 
 CONFIG = EncoderConfig()
-SMALL = EncoderConfig(max_len=16, d_model=16, n_heads=2, d_ff=24)
 
 each_direction = pytest.mark.parametrize("direction", DIRECTIONS)
 
@@ -36,8 +34,8 @@ def _seed() -> None:
     torch.manual_seed(0)
 
 
-def random_ids(batch: int = 2, length: int = 12, vocab_size: int = CONFIG.vocab_size) -> Tensor:
-    return torch.randint(vocab_size, (batch, length))
+def random_ids(batch: int = 2, length: int = 12) -> Tensor:
+    return torch.randint(CONFIG.vocab_size, (batch, length))
 
 
 def first_attention(config: EncoderConfig) -> Attention:
@@ -56,21 +54,9 @@ def randomise_biases(module: nn.Module) -> None:
 # ── Size ──
 
 
-def test_the_default_has_260_000_to_280_000_parameters() -> None:
-    count = sum(p.numel() for p in MaskedLM().parameters())
-    assert 260_000 <= count <= 280_000
-
-
-@pytest.mark.parametrize("config", [CONFIG, SMALL, replace(SMALL, n_layers=3, vocab_size=40)])
-def test_the_ledger_counts_what_torch_counts(config: EncoderConfig) -> None:
-    ledger = parameter_ledger(config.vocab_size, config.d_model, config.n_layers, config.d_ff)
-    model = MaskedLM(config)
-    counted = sum(p.numel() for p in model.parameters())
-    assert sum(ledger.values()) == counted
-    encoder_only = parameter_ledger(
-        config.vocab_size, config.d_model, config.n_layers, config.d_ff, head=False
-    )
-    assert sum(encoder_only.values()) == sum(p.numel() for p in model.encoder.parameters())
+def test_the_ledger_counts_what_torch_counts() -> None:
+    ledger = parameter_ledger(CONFIG.vocab_size, CONFIG.d_model, CONFIG.n_layers, CONFIG.d_ff)
+    assert sum(ledger.values()) == sum(p.numel() for p in MaskedLM().parameters())
 
 
 # ── What may look at what ──
@@ -99,8 +85,6 @@ def test_attention_mask() -> None:
     assert right is not None
     assert left.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
     assert torch.equal(right, left.T)
-    with pytest.raises(ValueError, match="direction is 'both', 'left' or 'right', not 'LEFT'"):
-        EncoderConfig(direction="LEFT")  # type: ignore[arg-type]
 
 
 @each_direction
@@ -108,50 +92,18 @@ def test_attention_mask() -> None:
 def test_padding_changes_nothing(direction: Direction) -> None:
     encoder = Encoder(replace(CONFIG, direction=direction))
     randomise_biases(encoder)
-    ids = random_ids(2, 9)
-    alone = encoder(ids)
-    for filler in (0, 7):
-        padded = torch.full((2, 14), filler)
-        padded[:, :9] = ids
-        padding = torch.arange(14).expand(2, 14) >= 9
-        states = encoder(padded, padding)
-        assert states.isfinite().all()
-        torch.testing.assert_close(states[:, :9], alone, atol=1e-5, rtol=1e-4)
-
-
-@torch.no_grad()
-def test_padding_may_differ_from_line_to_line_and_stand_on_the_left() -> None:
-    encoder = Encoder(CONFIG)
-    ids = random_ids(2, 10)
-    padding = torch.zeros(2, 10, dtype=torch.bool)
+    ids = random_ids(3, 10)
+    padding = torch.zeros(3, 10, dtype=torch.bool)
     padding[0, :4] = True  # rotary positions: what counts is distance, not the place in the line
     padding[1, 7:] = True
-    hidden = encoder(ids, padding)
-    torch.testing.assert_close(hidden[:1, 4:], encoder(ids[:1, 4:]), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(hidden[1:, :7], encoder(ids[1:, :7]), atol=1e-5, rtol=1e-4)
-
-
-@each_direction
-@torch.no_grad()
-def test_a_line_that_is_all_padding_is_not_nan(direction: Direction) -> None:
-    encoder = Encoder(replace(SMALL, direction=direction))
-    padding = torch.tensor([[True] * 5, [False] * 5])
-    assert encoder(random_ids(2, 5), padding).isfinite().all()
+    padding[2] = True
+    states = encoder(ids, padding)
+    assert states.isfinite().all()
+    torch.testing.assert_close(states[:1, 4:], encoder(ids[:1, 4:]), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(states[1:2, :7], encoder(ids[1:2, :7]), atol=1e-5, rtol=1e-4)
 
 
 # ── Attention ──
-
-
-@torch.no_grad()
-def test_the_encoder_shows_the_attention_of_each_of_its_layers() -> None:
-    encoder = Encoder(CONFIG)
-    ids = random_ids()
-    x = encoder.embedding(ids)
-    for layer, weights in zip(encoder.layers, encoder.attention_weights(ids), strict=True):
-        assert isinstance(layer, Layer)
-        torch.testing.assert_close(weights, layer.attention.weights(layer.attention_norm(x), None))
-        x = layer(x, None)
-    torch.testing.assert_close(encoder.norm(x), encoder(ids))
 
 
 @each_direction
@@ -190,36 +142,20 @@ def test_rotating_by_hand() -> None:
     turned = rotate(x, torch.tensor([[math.pi / 2, math.pi / 6]]))
     expected = torch.tensor([[0.0, 1.0, -1.0, math.sqrt(3)]])
     torch.testing.assert_close(turned, expected, atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close(rotate(x, torch.zeros(1, 2)), x)
-    torch.testing.assert_close(turned.norm(), x.norm())
-
-
-def test_rotary_rates_fall_from_1_to_nearly_1_over_base() -> None:
-    angles = rotary_angles(3, 8, 100.0)
-    rates = [1.0, 100**-0.25, 100**-0.5, 100**-0.75]
-    torch.testing.assert_close(angles, torch.outer(torch.arange(3.0), torch.tensor(rates)))
+    rates = torch.tensor([1.0, 100**-0.25, 100**-0.5, 100**-0.75])
+    angles = torch.outer(torch.arange(3.0), rates)
+    torch.testing.assert_close(rotary_angles(3, 8, 100.0), angles)
 
 
 # ── Heads that start out looking at their neighbours ──
 
 
 @each_direction
-def test_neighbour_offsets(direction: Direction) -> None:
-    offsets = neighbour_offsets(replace(CONFIG, direction=direction))
-    assert len(set(offsets)) == CONFIG.n_heads
-    assert 0 not in offsets
-    if direction == "both":
-        assert offsets[:4] == [-1, 1, -2, 2][: len(offsets)]
-        assert all(abs(a) <= abs(b) for a, b in pairwise(offsets))
-    else:
-        sign = -1 if direction == "left" else 1
-        assert offsets == [sign * k for k in range(1, CONFIG.n_heads + 1)]
-
-
-@each_direction
 @torch.no_grad()
 def test_heads_peak_at_their_neighbours_before_training(direction: Direction) -> None:
     config = replace(CONFIG, direction=direction)
+    begin = {"both": [-1, 1, -2, 2], "left": [-1, -2, -3, -4], "right": [1, 2, 3, 4]}
+    assert neighbour_offsets(config)[:4] == begin[direction]
     weights = Encoder(config).attention_weights(random_ids(32, config.max_len))
     for layer in weights.mean(dim=1):
         for head, offset in zip(layer, neighbour_offsets(config), strict=True):
@@ -238,32 +174,17 @@ def test_added_symbols_leave_the_old_ones_as_they_were() -> None:
     ids = random_ids()
     before = encoder(ids)
     wider = encoder.add_symbols(3)
-    assert wider.config == replace(CONFIG, vocab_size=CONFIG.vocab_size + 3)
-    assert wider.embedding.weight.shape == (CONFIG.vocab_size + 3, CONFIG.d_model)
     assert torch.equal(wider(ids), before)
-    assert torch.equal(encoder(ids), before)
     new = ids.clone()
     new[:, 4] = CONFIG.vocab_size + 2
     assert wider(new).isfinite().all()
 
 
-# ── Errors ──
-
-
-def test_a_line_too_long_is_an_error_with_both_numbers() -> None:
-    encoder = Encoder(SMALL)
-    longest = SMALL.max_len
-    assert encoder(random_ids(1, longest)).shape == (1, longest, SMALL.d_model)
-    with pytest.raises(ValueError, match=rf"{longest + 1} symbols.*max_len = {longest}"):
-        encoder(random_ids(1, longest + 1))
-
-
-def test_a_wrong_shape_is_an_error_that_says_what_to_do() -> None:
-    model = MaskedLM(SMALL)
+def test_what_an_encoder_cannot_read_is_refused() -> None:
+    encoder = Encoder(CONFIG)
+    with pytest.raises(ValueError, match=r"65 symbols.*max_len = 64"):
+        encoder(random_ids(1, 65))
     with pytest.raises(ValueError, match=r"\(batch, length\), not \(5,\).*input_ids\[None\]"):
-        model(torch.arange(5))
-
-
-def test_d_model_must_fit_the_heads() -> None:
+        encoder(torch.arange(5))
     with pytest.raises(ValueError, match=r"multiple of 2 · n_heads = 12.*not 16"):
         EncoderConfig(d_model=16, n_heads=6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from cloze.masking import IGNORE, MaskedBatch, StaticMasks, held_out_batch, mask_tokens
+from cloze.masking import IGNORE, MaskedBatch, StaticMasks, mask_tokens
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 N = 1_000_000
@@ -46,21 +46,6 @@ def test_80_10_10_of_the_selected(rate: float) -> None:
         (n - hidden - same, n, 0.1 * 27 / 28),  # a random character is the original once in 28
     ):
         assert abs(sigmas(count, of, share)) < SIGMAS
-
-
-def test_one_draw_decides_each_fate() -> None:
-    """The fates are intervals of the second uniform number, in the order the lesson shows."""
-    original = million()
-    batch = mask_tokens(original, generator=seeded(7))
-    source = seeded(7)
-    chance = torch.rand(original.shape, generator=source)
-    action = torch.rand(original.shape, generator=source)
-    random_ids = torch.randint(28, original.shape, generator=source)
-    selected = chance < 0.15
-    assert torch.equal(batch.selected, selected)
-    expected = torch.where(action < 0.9, random_ids, original)
-    expected = torch.where(action < 0.8, torch.full_like(original, 28), expected)
-    assert torch.equal(batch.inputs, torch.where(selected, expected, original))
 
 
 # ── For every shape, rate and input ──────────────────────────────────────────────────────────────
@@ -153,42 +138,11 @@ def test_static_masks_take_turns_and_stay() -> None:
     assert not torch.equal(seen[0], StaticMasks(million()[:100], seed=6).epoch(0).inputs)
 
 
-def test_coverage_follows_the_formula() -> None:
-    copies, original = 4, million()[:4000]
-    masks = StaticMasks(original, copies=copies)
-    source = seeded(9)
-    static, dynamic = (torch.zeros_like(original, dtype=torch.bool) for _ in range(2))
-    n = original.numel()
-    for epoch in range(1, 13):
-        static |= masks.epoch(epoch - 1).selected
-        dynamic |= mask_tokens(original, generator=source).selected
-        met = min(epoch, copies)
-        assert abs(sigmas(int(static.sum()), n, 1 - 0.85**met)) < SIGMAS
-        assert abs(sigmas(int(dynamic.sum()), n, 1 - 0.85**epoch)) < SIGMAS
-
-
-def test_held_out_masks_are_fixed() -> None:
-    windows = million()[:30]
-    first, second = held_out_batch(windows), held_out_batch(windows)
-    assert torch.equal(first.inputs, second.inputs)
-    assert torch.equal(first.inputs, mask_tokens(windows, 0.15, generator=seeded(0)).inputs)
-
-
 # ── Errors ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_shares_of_more_than_all() -> None:
+def test_what_cannot_be_masked_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to select"):
+        mask_tokens(torch.tensor([28, 29, 31]), vocabulary=EXTENDED)
     with pytest.raises(ValueError, match=r"at most 1 together, not 0\.8 and 0\.3\.$"):
         mask_tokens(torch.zeros(3, dtype=torch.int64), mask_share=0.8, random_share=0.3)
-
-
-@pytest.mark.parametrize(
-    "original",
-    [
-        torch.empty(2, 0, dtype=torch.int64),
-        torch.tensor([28, 29, 31]),
-    ],
-)
-def test_nothing_to_select(original: Tensor) -> None:
-    with pytest.raises(ValueError, match="nothing to select"):
-        mask_tokens(original, vocabulary=EXTENDED)

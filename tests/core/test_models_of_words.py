@@ -52,12 +52,9 @@ def test_a_checkpoint_brings_its_words(tmp_path: Path) -> None:
 
 def test_a_model_of_words_answers_in_words() -> None:
     predictor = MaskedPredictor(small(), "both")
-    assert predictor.max_len == 3
-    assert predictor.symbols == Words(WORLD.vocabulary)
     answer = predictor.predict(LINE, [1])
-    ids = WORLD.encode("the _ sleeps")
     n = WORLD.vocabulary.n_ordinary
-    expected = small()(ids[None])[0, 2, :n].softmax(0).detach()
+    expected = small()(WORLD.encode("the _ sleeps")[None])[0, 2, :n].softmax(0).detach()
     torch.testing.assert_close(answer[1], expected)
     dog = float(expected[WORLD.vocabulary.ids["dog"]])
     assert answer.cost(1) == pytest.approx(-math.log(dog), abs=1e-5)
@@ -67,8 +64,8 @@ def test_a_model_of_words_answers_in_words() -> None:
     torch.testing.assert_close(score("the dog sleeps", small()), predictor.surprise(LINE))
     opened = predictor.opened(LINE, [1])
     assert opened
-    said = opened.log_probs(opened.module(opened.input_ids)[0, opened.before + 1])
-    torch.testing.assert_close(said.exp(), predictor.predict(LINE, [1])[1])
+    logits = opened.module(opened.input_ids)[0, opened.before + 1]
+    torch.testing.assert_close(opened.log_probs(logits).exp(), answer[1])
 
 
 def test_words_are_read_as_they_are_typed() -> None:
@@ -90,12 +87,10 @@ def test_the_truth_is_a_predictor() -> None:
     assert truth.predict(("the", "cat", "barks"), [2]).cost(2) == math.inf
     pair = truth.joint(LINE, [1, 2], 1, 2)
     ids = WORLD.vocabulary.ids
-    assert pair[ids["dog"]][ids["barks"]] == pytest.approx(0.5)
     assert pair[ids["cat"]][ids["barks"]] == 0
     apart, together = truth.pairs(LINE, [1, 2], 1, 2, k=40)
     assert together[0][0] == ("dog", "barks")
     assert together[0][1] == pytest.approx(0.5)
-    assert len(apart) == len(together) == pair.numel()
     first, second = truth.predict(LINE, [1, 2]).probabilities
     expected = first[ids["cat"]] * second[ids["barks"]]
     assert dict(apart)["cat", "barks"] == pytest.approx(expected.item())

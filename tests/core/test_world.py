@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from itertools import product
 from pathlib import Path
 
@@ -13,42 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from cloze.corpus import DATA
 from cloze.encoder import DIRECTIONS, Direction
-from cloze.grammar import enumerated
 from cloze.heads import MaskedLM
 from cloze.masking import IGNORE
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import PAD, TextError
-from cloze.world import GAPS_ONLY, Corruption, Truth, World
+from cloze.world import Corruption, Truth, World
 
 THREE = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
 UNEVEN = {"a b": 0.4, "b a": 0.15, "a b a": 0.2, "b b": 0.1, "a": 0.15}
 """Lengths differ, and every word stands in every place."""
-
-
-@pytest.fixture(scope="module")
-def shipped() -> World:
-    return World.load()
-
-
-# ── the truth ────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_three_sentences_by_hand() -> None:
-    world = World(THREE)
-    line = world.encode("the _ sleeps")[None]
-    found = world.truth(line, line == world.vocabulary.mask_id, corruption=GAPS_ONLY)[0]
-    assert found[world.vocabulary.ids["cat"]] == pytest.approx(0.5)
-    assert found[world.vocabulary.ids["dog"]] == pytest.approx(0.5)
-    # A word that is shown and asked about: kept, or drawn at random.
-    line = world.encode("the cat sleeps")[None]
-    asked = torch.tensor([[False, False, True, False, False]])
-    kept, swapped = 0.1 + 0.1 / 5, 0.1 / 5
-    true, false = 0.85 + 0.15 * kept, 0.15 * swapped
-    cat, dog = 0.25 * kept * true, 0.25 * swapped * true + 0.5 * swapped * false
-    found = world.truth(line, asked)[0, world.vocabulary.ids["cat"]]
-    assert float(found) == pytest.approx(cat / (cat + dog))
 
 
 shares = st.tuples(st.floats(0.3, 0.8), st.floats(0.05, 0.2))
@@ -157,76 +131,47 @@ def test_a_model_that_is_the_truth_pays_exactly_the_floor(
     assert world.excess(wrong, batch, direction, corruption).nats >= 0
 
 
-def test_the_world_of_the_series(shipped: World) -> None:
-    assert float(shipped.probabilities.sum()) == pytest.approx(1)
-    assert float(shipped.frequencies.sum()) == pytest.approx(1)
-    assert 2000 <= len(shipped.sentences) <= 5000
-    assert shipped.entropy == pytest.approx(-sum(p * math.log(p) for p in shipped.probabilities))
-    assert shipped.probability("river river") == shipped.probability("the zebra") == 0
-    assert shipped.probability("The cat sat on the mat.") == pytest.approx(0.03 * 0.7 * 0.6)
-    assert World.load().sha256 == shipped.sha256 != World(THREE).sha256
+def test_probabilities_are_those_of_the_text() -> None:
+    world = World.load()
+    assert world.probability("river river") == world.probability("the zebra") == 0
+    assert world.probability("The cat sat on the mat.") == pytest.approx(0.03 * 0.7 * 0.6)
 
 
-# ── training on it ───────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_run_on_a_world_learns_and_is_loaded_with_its_words(tmp_path: Path) -> None:
+def test_a_run_on_a_world_brings_its_words(tmp_path: Path) -> None:
     world = World(UNEVEN)
-    recipe = Recipe(steps=60, batch_size=16, length=world.max_len, evaluations=1)
-    torch.manual_seed(0)
-    config = replace(world.config(), d_model=32, n_layers=1, d_ff=32)
-    run = TrainingRun(MaskedLM(config, world.vocabulary), world, recipe)
+    model = MaskedLM(world.config(), world.vocabulary)
+    with pytest.raises(TextError, match=r"has 5 symbols .* not 4"):
+        TrainingRun(model, world, Recipe(length=4))
+    with pytest.raises(ValueError, match="reads other symbols"):
+        TrainingRun(MaskedLM(), world, Recipe(length=5))
+    run = TrainingRun(model, world, Recipe(length=5))
     assert (run.held_out.labels[run.held_out.selected] < world.vocabulary.n_ordinary).all()
-    list(fit(run, progress=False))
-    assert run.history[-1].loss < run.history[0].loss
     run.save(tmp_path / "run")
     assert TrainingRun.load(tmp_path / "run", world).model.vocabulary == world.vocabulary
 
 
-def test_a_model_of_other_symbols_is_refused() -> None:
-    world = World(THREE)
-    recipe = Recipe(length=world.max_len)
-    with pytest.raises(ValueError, match="reads other symbols"):
-        TrainingRun(MaskedLM(), world, recipe)
-    with pytest.raises(TextError, match=r"has 5 symbols .* not 4"):
-        TrainingRun(MaskedLM(world.config(), world.vocabulary), world, Recipe(length=4))
-
-
-# ── what is refused ──────────────────────────────────────────────────────────────────────────────
-
-
-def scene(sentence: object = "the {animal} sleeps", share: object = 1.0) -> dict[str, object]:
-    return {"share": share, "sentence": sentence}
-
-
-ANIMALS = {"animal": ["cat", "dog"]}
+SCENE = "[[scene]]\nshare = 1.0\nsentence = "
 
 
 @pytest.mark.parametrize(
-    ("described", "said"),
+    ("text", "reason"),
     [
-        ({}, "at least one"),
-        ({"scene": [scene("what?")]}, "words of letters"),
-        ({"scene": [scene(share=0.9)], "choice": ANIMALS}, "sum to 0.9, not to 1"),
+        ("[[scene]\n", r"world\.toml cannot be read as TOML"),
+        ("a = 1", r"world\.toml: A world has at least one \[\[scene"),
+        (SCENE.replace("1.0", "0.9") + "'the'", "sum to 0.9, not to 1"),
+        (SCENE + "'what?'", "words of letters"),
+        (SCENE + "'the {cat}'", r"\{cat\} in the scene .* names no choice"),
     ],
 )
-def test_a_text_that_describes_no_world(described: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=said) as refused:
-        World(enumerated(described))
-    assert "\n" not in str(refused.value)
-
-
-def test_a_file_that_is_no_world(tmp_path: Path) -> None:
+def test_a_text_that_describes_no_world(text: str, reason: str, tmp_path: Path) -> None:
     file = tmp_path / "world.toml"
-    file.write_text("[[scene]\n")
-    with pytest.raises(TextError, match=r"world\.toml cannot be read as TOML"):
-        World.load(file)
-    file.write_text('[[scene]]\nshare = 1.0\nsentence = "the {cat}"\n')
-    with pytest.raises(TextError, match=r"world\.toml: \{cat\} in the scene .* names no choice"):
+    file.write_text(text)
+    with pytest.raises(TextError, match=reason):
         World.load(file)
 
 
-def test_lines_that_are_not_of_this_world(shipped: World) -> None:
+def test_lines_that_are_not_of_this_world() -> None:
+    shipped = World.load()
     with pytest.raises(TextError, match=r"'umbrela' is not among .* the nearest is 'umbrella'"):
         shipped.encode("anna took her umbrela")
     with pytest.raises(TextError, match="has 16 words, and no sentence of this world has more"):
@@ -242,11 +187,3 @@ def test_signs_are_words_that_stand_alone() -> None:
     assert world.vocabulary.decode(world.encode("x=(1)")) == "[BEGIN] x = ( 1 ) [END]"
     spoken = World({"the cat": 1.0})
     assert torch.equal(spoken.encode("The, cat!"), spoken.encode("the cat"))
-
-
-def test_the_tiny_programs_agree_with_themselves() -> None:
-    programs = World.load(DATA / "programs.toml")
-    assert (len(programs.sentences), programs.vocabulary.n_ordinary) == (1140, 38)
-    for program in programs.sentences:
-        for opened, closed in ("()", "[]"):
-            assert program.count(opened) == program.count(closed)

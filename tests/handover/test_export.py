@@ -5,7 +5,6 @@ import re
 import stat
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from cloze.__main__ import main
-from cloze.checkpoint import (
-    CHECKPOINTS,
-    SHIPPED,
-    load_model,
-    provenance,
-    save_model,
-)
+from cloze.checkpoint import CHECKPOINTS, SHIPPED, load_model, provenance, save_model
 from cloze.encoder import EncoderConfig
 from cloze.handover import export
 from cloze.handover.export import to_hugging_face
 from cloze.heads import MaskedLM
-from cloze.prediction.answers import distribution
-from cloze.prediction.lines import fill
-from cloze.reading import read_line
 from cloze.vocabulary import ALPHABET, MASK, normalise
 from cloze.world import World
 
@@ -49,9 +39,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
     folders = {
         path: home / path.stem for path in (SHIPPED, CHECKPOINTS / "left.safetensors", WORLD)
     }
-    assert main(["export", str(folders[SHIPPED])]) == 0
-    for path, folder in list(folders.items())[1:]:
-        to_hugging_face(folder, path)
+    for path, folder in folders.items():
+        assert main(["export", str(folder), "--checkpoint", str(path)]) == 0
     return folders
 
 
@@ -107,14 +96,9 @@ def test_padding_never_leaks(exported: dict[Path, Path]) -> None:
 
 def test_the_folder_says_what_made_it_and_holds_nothing_else(exported: dict[Path, Path]) -> None:
     folder = exported[SHIPPED]
-    code = {"huggingface.py", "encoder.py"}
-    assert {path.name for path in folder.iterdir()} == code | {
-        "README.md",
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    }
+    code, tokenizer = "encoder.py huggingface.py", "tokenizer.json tokenizer_config.json"
+    names = f"README.md config.json {code} model.safetensors {tokenizer}"
+    assert sorted(path.name for path in folder.iterdir()) == names.split()
     package = ROOT / "src" / "cloze"  # one encoder, not two
     assert (folder / "encoder.py").read_bytes() == (package / "encoder.py").read_bytes()
     modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir() if path.suffix != ".py"}
@@ -125,20 +109,8 @@ def test_the_folder_says_what_made_it_and_holds_nothing_else(exported: dict[Path
         assert str(value) in card
 
 
-@pytest.mark.parametrize(
-    ("name", "filled"),
-    [
-        ("masked", "they walked through the garden"),
-        ("left", None),
-        (
-            "world",
-            "on friday anna took her blue umbrella to school because it was raining again",
-        ),
-    ],
-)
-def test_the_example_of_the_card_works(
-    exported: dict[Path, Path], name: str, filled: str | None
-) -> None:
+@pytest.mark.parametrize("name", ["masked", "left", "world"])
+def test_the_example_of_the_card_works(exported: dict[Path, Path], name: str) -> None:
     from transformers import pipeline
 
     folder = exported[CHECKPOINTS / f"{name}.safetensors"]
@@ -150,7 +122,6 @@ def test_the_example_of_the_card_works(
         (best,) = guess if isinstance(guess, list) else [guess]
         text = text.replace(MASK, best["token_str"], 1)
     assert text == answer[1]
-    assert filled in (text, None)
 
 
 def test_a_model_of_ones_own_claims_no_licence(tmp_path: Path) -> None:
@@ -170,23 +141,17 @@ def test_special_symbols_have_ids_of_their_own(exported: dict[Path, Path]) -> No
         special = [tokenize.mask_token_id, tokenize.pad_token_id, tokenize.unk_token_id]
         assert len(set(special)) == 3
         assert tokenize.convert_tokens_to_ids(list(vocabulary.symbols)) == [*range(len(vocabulary))]
-    characters = tokenizer(exported[SHIPPED])
-    assert characters("5я")["input_ids"] == [characters.unk_token_id] * 2
-    words = tokenizer(exported[WORLD])
-    assert words("quux", add_special_tokens=False)["input_ids"] == [words.unk_token_id]
+        assert tokenize("я", add_special_tokens=False)["input_ids"] == [tokenize.unk_token_id]
 
 
-@given(text=st.text(ALPHABET + "".join(map(chr, range(32, 48))) + "AZ\r\t[]’“”…éÉàüßæÆœøłđðþıħﬁ"))
-def test_text_is_normalised_as_it_was_for_training(exported: dict[Path, Path], text: str) -> None:
-    tokenize = tokenizer_of_characters(exported)
-    assert tokenize.decode(tokenize(text)["input_ids"]).strip() == normalise(text).text
+def test_text_is_normalised_as_it_was_for_training(exported: dict[Path, Path]) -> None:
+    tokenize = tokenizer(exported[SHIPPED])
 
+    @given(st.text(ALPHABET + "".join(map(chr, range(32, 48))) + "AZ\r\t[]’“”…éÉàüßæÆœøłđðþıħﬁ"))
+    def holds(text: str) -> None:
+        assert tokenize.decode(tokenize(text)["input_ids"]).strip() == normalise(text).text
 
-def tokenizer_of_characters(exported: dict[Path, Path], cache: dict[str, Any] = {}) -> Any:  # noqa: B006
-    """Load it once; hypothesis asks a hundred times."""
-    if not cache:
-        cache["tokenizer"] = tokenizer(exported[SHIPPED])
-    return cache["tokenizer"]
+    holds()
 
 
 def test_sentences_of_the_world_go_there_and_back(exported: dict[Path, Path]) -> None:
@@ -195,28 +160,6 @@ def test_sentences_of_the_world_go_there_and_back(exported: dict[Path, Path]) ->
         encoded = tokenize(f"{sentence.capitalize()}.")["input_ids"]
         assert encoded == world.encode(sentence).tolist()
         assert tokenize.decode(encoded, skip_special_tokens=True) == sentence
-
-
-# Hugging Face: fill-mask and fine-tuning
-
-
-def test_the_pipeline_fills_one_gap_several_and_among_targets(exported: dict[Path, Path]) -> None:
-    from transformers import pipeline
-
-    fill_mask = pipeline("fill-mask", str(exported[SHIPPED]))
-    first, second = fill_mask(LINE, top_k=28)
-    expected = distribution(load_model(), read_line(LINE)[0])
-    for guesses, position in ((first, 6), (second, 17)):
-        for guess in guesses:
-            if guess["token"] < len(ALPHABET):
-                p = expected[position, guess["token"]].item()
-                assert guess["score"] == pytest.approx(p, abs=1e-4)
-    assert (first[0]["token_str"], second[0]["token_str"]) == ("i", "o")
-    assert first[0]["sequence"] == LINE.replace(MASK, "i", 1)
-    one_gap = LINE.replace(MASK, "i", 1)
-    assert fill_mask(one_gap)[0]["sequence"] == fill(one_gap).text
-    among = fill_mask(one_gap, targets=["a", "i"])
-    assert [guess["token_str"] for guess in among] == ["i", "a"]
 
 
 ELSEWHERE = """
@@ -270,27 +213,13 @@ def test_elsewhere_the_folder_brings_its_code_and_asks_no_network(
 # What cannot be exported
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (["full"], "full exists; name a new folder."),
-        (["new", "--checkpoint", str(CHECKPOINTS / "causal.safetensors")], "says what comes"),
-    ],
-)
-def test_a_refusal_is_a_sentence_and_leaves_what_is_there(
-    words: list[str],
-    reason: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: CAPTURE,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("full").mkdir()
-    Path("full/mine.txt").write_text("precious")
-    assert main(["export", *words]) == 1
-    assert reason in capsys.readouterr().err
-    assert Path("full/mine.txt").read_text() == "precious"
-    assert [*tmp_path.iterdir()] == [tmp_path / "full"]
+def test_a_refusal_leaves_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(ValueError, match="exists; name a new folder"):
+        to_hugging_face(tmp_path)
+    with pytest.raises(ValueError, match="says what comes next"):
+        to_hugging_face(tmp_path / "new", CHECKPOINTS / "causal.safetensors")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
 
 
 def test_what_is_not_finished_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,14 +229,4 @@ def test_what_is_not_finished_is_not_there(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(export, "_card", broken)
     with pytest.raises(KeyboardInterrupt):
         to_hugging_face(tmp_path / "folder")
-    assert not [*tmp_path.iterdir()]
-
-
-def test_missing_packages_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
-) -> None:
-    monkeypatch.setattr(metadata, "version", {"transformers": "4.57.1"}.__getitem__)
-    monkeypatch.setattr(metadata, "PackageNotFoundError", KeyError)
-    assert main(["export", str(tmp_path / "new")]) == 1
-    assert '`pip install "transformers>=5" tokenizers`' in capsys.readouterr().err
     assert not [*tmp_path.iterdir()]

@@ -6,6 +6,7 @@ import pickle
 import shutil
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from cloze.handover import pieces
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import PiecePredictor
 from cloze.inside import run
-from tests.handover.folders import KINDS, folder, tokenizer
+from cloze.lessons.your_own_text.letters import FOLDER
+from tests.handover.folders import folder, tokenizer
 
 LINES = (
     "the children walked _ the harbour , and it was raining",
@@ -31,15 +33,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("folders")
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def made(request: pytest.FixtureRequest, home: Path) -> Path:
-    """The folder of a small model of each kind."""
-    return folder(request.param, home / request.param)
-
-
 @pytest.fixture(scope="module")
 def bert(home: Path) -> Path:
-    return folder("bert", home / "one" / "bert")
+    return folder("bert", home / "bert")
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta", "modernbert"])
+def made(request: pytest.FixtureRequest, home: Path, bert: Path) -> Path:
+    """The folder of a small model of each kind."""
+    if request.param == "roberta":
+        return folder("roberta", home / "roberta")
+    return bert if request.param == "bert" else FOLDER
 
 
 def theirs(path: Path) -> tuple[Any, Any]:
@@ -72,7 +76,7 @@ def special(tokenize: Any) -> set[int]:
 
 
 @torch.no_grad()
-def test_surprise_attention_occlusion_and_pairs_fit_the_logits(made: Path) -> None:
+def test_surprise_and_attention_fit_the_logits(made: Path) -> None:
     model, tokenize = theirs(made)
     model.set_attn_implementation("eager")
     ours = PiecePredictor(made)
@@ -96,14 +100,6 @@ def test_surprise_attention_occlusion_and_pairs_fit_the_logits(made: Path) -> No
     *_, last = widget.way()["rungs"]
     assert last["before"] == pytest.approx(cost, abs=1e-4)
     assert last["own"]["cost"] != pytest.approx(cost, abs=1e-4)
-    assert ours.occlusion(line, [1], 1).shape == (len(line),)
-    table = ours.joint(line, [1, 2], 1, 2)
-    assert table.sum().item() == pytest.approx(1, abs=1e-3)
-    (_, together), ids = ours.pairs(line, [1, 2], 1, 2), ours.symbols.vocabulary.ids
-    joint = [table[ids[a], ids[b]].item() for (a, b), _ in together]
-    assert [p for _, p in together] == pytest.approx(joint, abs=1e-5)
-    likely = ours.predict(line, [1, 2])[1].topk(ours.tried_first).indices
-    assert joint[0] == pytest.approx(table[likely].max().item(), abs=1e-5)
 
 
 def test_many_pieces_are_asked_in_parts(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,9 +114,9 @@ def test_the_longest_line_is_read(made: Path) -> None:
     ours = PiecePredictor(made)
     line = ours.symbols.read("the " * ours.max_len, 1000)[0][: ours.max_len]
     assert ours.predict(line, [0]).probabilities.isfinite().all()
-    assert ours.max_len == {"bert": 38, "roberta": 35, "modernbert": 38}[made.name]
+    assert ours.max_len == {"bert": 38, "roberta": 35, FOLDER.name: 128}[made.name]
     with pytest.raises(ValueError, match=r"The line has \d+ pieces and the model reads"):
-        ours.symbols.read("the " * 100, ours.max_len)
+        ours.symbols.read("the " * 200, ours.max_len)
 
 
 # How pieces are read and written
@@ -178,8 +174,6 @@ def test_the_explorer_shows_it(made: Path) -> None:
     assert explorer.loss == pytest.approx(ours.predict(explorer.predictions.line, [0]).loss)
     assert f"  {made.name}  " in repr(explorer.predictions)
     assert "MaskExplorer('she took her _ because " in repr(explorer)
-    twins = MaskExplorer({"one": ours, "two": PiecePredictor(made)}, explorer.line)
-    assert [*twins.predictions] == ["one", "two"]
 
 
 # Folders without such a model
@@ -199,16 +193,13 @@ def pickled(path: Path) -> None:
 
 def with_code(path: Path) -> None:
     (path / "evil.py").write_text("from pathlib import Path\nPath('harmed').touch()\n")
-    config(model_type="evil", auto_map={"AutoConfig": "evil.C"})(path)
+    config(path, model_type="evil", auto_map={"AutoConfig": "evil.C"})
 
 
-def config(**changed: Any) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
-        file = path / "config.json"
-        before = json.loads(file.read_text(encoding="utf-8"))
-        file.write_text(json.dumps(before | changed), encoding="utf-8")
-
-    return change
+def config(path: Path, **changed: Any) -> None:
+    file = path / "config.json"
+    before = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(before | changed), encoding="utf-8")
 
 
 def classifier(path: Path) -> None:
@@ -219,18 +210,16 @@ def classifier(path: Path) -> None:
         BertForSequenceClassification(shape).save_pretrained(path)
 
 
-def retokenized(path: Path) -> None:
-    tokenizer("bert", 300).save_pretrained(path)
-
-
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "no folder": (shutil.rmtree, "There is no folder"),
     "pickled weights": (pickled, "only in pytorch_model.bin, and reading such a file can run code"),
-    "unknown kind": (config(model_type="quux"), "model type `quux`"),
     "code of its own": (with_code, "contains custom code"),
-    "a decoder": (config(is_decoder=True), "a model of the kind bert does not fill gaps"),
+    "a decoder": (partial(config, is_decoder=True), "a model of the kind bert does not fill gaps"),
     "no head": (classifier, "no weights called cls.predictions.bias, so it was saved for"),
-    "other pieces": (retokenized, "its tokenizer has 300 pieces and the model 608"),
+    "other pieces": (
+        lambda path: tokenizer("bert", 300).save_pretrained(path),
+        "its tokenizer has 300 pieces and the model 608",
+    ),
 }
 
 

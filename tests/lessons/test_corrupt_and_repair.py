@@ -171,21 +171,8 @@ def test_the_shipped_detector_is_better_than_chance() -> None:
 # The widget
 
 
-TEXT = "Thank you for inviting me to your party last week. It was late."
-
-
-def test_a_line_is_spoilt_and_a_wrong_one_told() -> None:
-    widget = LineSpoiler(TEXT)
-    widget.answer_spoil(line="the cat sat. the dog ran!")
-    assert widget.spoilt.original == ("the", "cat", "sat", ".", "the", "dog", "ran")
-    before = widget.spoilt
-    with pytest.raises(ValueError, match="The line has 50 words"):
-        widget.answer_spoil(line="a " * 50)
-    assert widget.spoilt == before
-    assert widget.corruption == "sentinels"
-
-
 def test_what_is_no_word_of_the_line_stands_out_where_nothing_runs() -> None:
-    widget = LineSpoiler("the cat sat", "token masking")
-    widget.answer_spoil(share=1.0)
+    widget = LineSpoiler("the cat sat. the dog ran!")
+    assert widget.spoilt.original == ("the", "cat", "sat", ".", "the", "dog", "ran")
+    widget.answer_spoil(line="the cat sat", corruption="token masking", share=1.0)
     assert str(widget.still()).count("<b>[MASK]</b>") == 3

@@ -6,7 +6,6 @@ import math
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
 from itertools import combinations, groupby
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 
 import cloze.lessons
 from cloze.teaching.exercise import SEEDS
-from cloze.teaching.mistakes import Mistakes, as_function, parse_mistakes
+from cloze.teaching.mistakes import as_function, mistakes_of, parse_mistakes, place_of
 from tests.lessons.answers import answers, by_learner, exercises
 
 EXERCISES = exercises()
@@ -50,7 +49,7 @@ def test_every_seed_tells_the_solution_and_all_mistakes_apart(name: str) -> None
 
 @each_exercise
 def test_every_mistake_gets_its_own_sentence(name: str) -> None:
-    for symptom, wrong in EXERCISES[name].mistakes.items():
+    for symptom, wrong in mistakes_of(EXERCISES[name]).items():
         verdict = EXERCISES[name](wrong)
         assert not verdict.solved
         assert symptom in verdict.message
@@ -94,13 +93,13 @@ def test_code_of_mistakes_is_written_like_all_other_code(tmp_path: Path) -> None
 
 def test_every_heading_names_an_exercise_of_its_lesson() -> None:
     for lesson, path in FILES.items():
-        named = [
+        headings = list(parse_mistakes(path.read_text("utf-8")))
+        places = map(place_of, EXERCISES.values())
+        assert headings == [
             name
-            for name, exercise in EXERCISES.items()
-            if isinstance(exercise.mistakes, Mistakes)
-            and exercise.mistakes.module == f"cloze.lessons.{lesson}.checks"
+            for module, name in places
+            if module == f"cloze.lessons.{lesson}.checks" and name in headings
         ]
-        assert list(parse_mistakes(path.read_text("utf-8"))) == named
 
 
 def test_a_line_that_is_no_mistake_is_named() -> None:
@@ -118,14 +117,12 @@ def test_a_mistake_must_run_and_name_one_place(monkeypatch: pytest.MonkeyPatch) 
             "cloze.teaching.mistakes.parse_mistakes", lambda _, c=code: {"summed_loss": {"X.": c}}
         )
         with pytest.raises(ValueError, match=f"^mistakes.md of cloze.lessons.the_loss: .*{words}"):
-            len(Mistakes("cloze.lessons.the_loss.checks", "summed_loss"))
+            mistakes_of.__wrapped__(EXERCISES["summed_loss"])
 
 
 def test_a_right_answer_reads_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
-    exercise = replace(
-        EXERCISES["summed_loss"], mistakes=Mistakes("cloze.lessons.the_loss.checks", "summed_loss")
-    )
-    monkeypatch.setattr("cloze.teaching.mistakes.parse_mistakes", lambda _: 1 / 0)
+    exercise = EXERCISES["summed_loss"]
+    monkeypatch.setattr("cloze.teaching.exercise.mistakes_of", lambda _: 1 / 0)
     assert exercise(by_learner(exercise.solution)).solved
     with pytest.raises(ZeroDivisionError):
         exercise(lambda table, text, chosen: len(table) + len(text) + len(chosen))

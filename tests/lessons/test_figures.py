@@ -14,15 +14,11 @@ import nbformat
 import pytest
 
 from cloze.lessons.the_loss.figures import loss_bars
-from cloze.teaching import palette
-from tests.teaching.test_palette import contrast
+from tests.teaching.test_palette import FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
-COLOURS = {palette.BLUE, palette.ORANGE, palette.GREEN, palette.RED, palette.VIOLET, palette.GREY}
 NOTEBOOKS = {path.stem[3:]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 LESSONS = [path.parent.name for path in sorted((ROOT / "src/cloze/lessons").glob("*/figures.py"))]
-DRAWS = re.compile(r"\bfigures\.(?!\w+_strip\()\w+\(|^the_map\(", re.MULTILINE)
-WITH_MAP = [name for name, path in NOTEBOOKS.items() if path.name[:2] in "00 02 03 04 05 06 07"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -33,7 +29,7 @@ def test_the_notebook_draws_every_figure_of_its_lesson(lesson: str) -> None:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
     ]
-    source = code(lesson if lesson in NOTEBOOKS else WITH_MAP[0])
+    source = code("start_here" if lesson == "the_series" else lesson)
     assert own
     assert [name for name in own if f"{name}(" not in source] == []
 
@@ -41,12 +37,6 @@ def test_the_notebook_draws_every_figure_of_its_lesson(lesson: str) -> None:
 def code(lesson: str) -> str:
     cells = nbformat.read(NOTEBOOKS[lesson], as_version=4).cells
     return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-
-
-@pytest.mark.parametrize("lesson", WITH_MAP)
-def test_the_map_of_the_series_stands_where_it_is_lit(lesson: str) -> None:
-    [lit] = re.findall(r"^the_map\((.*)\)$", code(lesson), re.MULTILINE)
-    assert bool(lit) == (lesson != "start_here")
 
 
 def pictures() -> list[tuple[str, dict[str, str]]]:
@@ -71,16 +61,6 @@ def svg_in(data: dict[str, str]) -> str:
     return base64.b64decode(code[1]).decode()
 
 
-def test_every_cell_that_draws_shows_its_picture() -> None:
-    cells = [
-        cell.source
-        for path in NOTEBOOKS.values()
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code" and DRAWS.search(cell.source)
-    ]
-    assert len(cells) == len(pictures()) > 15
-
-
 @PICTURES
 def test_every_picture_is_an_svg_and_says_what_it_shows(data: dict[str, str]) -> None:
     assert set(data) == {"text/html", "text/plain"}
@@ -96,19 +76,13 @@ def test_every_picture_is_an_svg_and_says_what_it_shows(data: dict[str, str]) ->
 def test_every_colour_of_a_picture_is_seen_on_light_and_on_dark_pages(data: dict[str, str]) -> None:
     drawn = re.sub(r"base64,[^\"]*", "", svg_in(data))
     colours = set(re.findall(r"(?:fill|stroke)(?::|=\")(?!url|none)([^;}\"]+)", drawn))
-    themes = (palette.PICTURE_LIGHT, palette.PICTURE_DARK)
-    assert colours - {"var(--ink)", "var(--paper)"} <= COLOURS
-    assert all(contrast(c, theme["paper"]) >= 3 for c in colours & COLOURS for theme in themes)
+    assert colours - {"var(--ink)", "var(--paper)"} <= FIGURES
     texts = re.findall(r'<g transform="scale\([^)]*\)" class="(\w+)"><g transform', drawn)
     assert len(texts) == drawn.count('<g transform="scale') > 0
     assert all(f".{look}{{fill:var(--ink)}}" in drawn for look in texts)
 
 
 def test_a_picture_is_the_same_every_time() -> None:
-    first, second = (loss_bars({"unigram": 2.8, "trained": 0.64}) for _ in range(2))
-    assert first.svg == second.svg
-    assert repr(first) == "Bars of the mean loss in nats per selected character: " + (
-        "unigram 2.80, trained 0.64."
-    )
-    assert 'alt="Bars' in first._repr_html_()
-    assert "matplotlib" not in first.svg
+    first, second = (loss_bars({"unigram": 2.8}).svg for _ in range(2))
+    assert first == second
+    assert "matplotlib" not in first

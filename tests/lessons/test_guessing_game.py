@@ -1,10 +1,8 @@
-"""The guessing game: what is hidden, what a guess costs, and what a cell sees of it."""
+"""The guessing game: what is hidden, and what a guess costs."""
 
 from __future__ import annotations
 
-import json
 import math
-import re
 
 import pytest
 from hypothesis import given
@@ -24,7 +22,6 @@ from cloze.lessons.the_explorer.guessing_rules import (
     judge,
     spread,
 )
-from cloze.lessons.the_explorer.widget import GuessingGame
 from cloze.prediction.predictors import compare
 from cloze.vocabulary import ALPHABET
 
@@ -81,42 +78,27 @@ def test_the_rivals_are_the_models_and_the_baselines() -> None:
     for side in SIDES:
         cost = answers[side].cost(PUZZLE.at)
         assert cost is not None
-        assert played.bits[side]["model"] == pytest.approx(cost / math.log(2), rel=1e-4)
-        assert played.bits[side]["you"] == played.bits[side]["unigram"]
-        assert set(played.bits[side]) == set(RIVALS)
-        assert len(played.guesses[side]) == 3
+        paid = played["bits"][side]
+        assert paid["model"] == pytest.approx(cost / math.log(2), rel=1e-4)
+        assert paid["you"] == paid["unigram"]
+        assert set(paid) == set(RIVALS)
+        assert len(played["guesses"][side]) == 3
 
 
 def test_the_left_side_is_judged_by_what_stands_on_the_left() -> None:
     bets = {side: Bet("q", 60) for side in SIDES}
-    one, other = judge(PUZZLE, bets), judge(Puzzle("she asked a quick thing", 12), bets)
+    one = judge(PUZZLE, bets)["bits"]
+    other = judge(Puzzle("she asked a quick thing", 12), bets)["bits"]
     for rival in RIVALS:
-        assert one.bits["left"][rival] == pytest.approx(other.bits["left"][rival], abs=1e-4)
-    assert one.bits["both"]["model"] != pytest.approx(other.bits["both"]["model"], abs=1e-4)
+        assert one["left"][rival] == pytest.approx(other["left"][rival], abs=1e-4)
+    assert one["both"]["model"] != pytest.approx(other["both"]["model"], abs=1e-4)
 
 
-# ── the widget ──
-
-
-def play_gap(game: GuessingGame, letter: str | None = "e", percent: int = 20) -> None:
-    """Play a gap as the browser does: it asks what everybody pays, and notes it."""
-    bets = {side: [letter, percent] for side in SIDES}
-    asked = json.loads(json.dumps(game.answer_judge(**game.puzzles[len(game.rounds)], bets=bets)))
-    game.bets, game.rounds = bets, [*game.rounds, {"bets": bets, **asked}]
-
-
-def test_a_cell_sees_the_game_as_it_goes() -> None:
-    game = GuessingGame(seed=7, gaps=3)
-    assert repr(game) == "GuessingGame(0 of 3 gaps)"
-    play_gap(game)
-    assert re.fullmatch(
-        r"GuessingGame\(1 of 3 gaps, you \d\.\d\d bits, encoder \d\.\d\d bits\)", repr(game)
-    )
-    play_gap(game)
-    bets = {side: Bet("e", 20) for side in SIDES}
-    assert repr(game.score) == repr(
-        Score([judge(each, bets) for each in draw_puzzles(CORPUS, 2, 7)])
-    )
-    play_gap(game, None, 0)
-    assert game.score.rounds[-1].bets == {"left": Bet(None), "both": Bet(None)}
-    assert len(repr(game)) < 110
+def test_the_score_lists_every_gap_and_the_means() -> None:
+    bets = {"left": Bet("e", 20), "both": Bet(None)}
+    rows = repr(Score([PUZZLE], [judge(PUZZLE, bets)])).split("\n")
+    assert rows[0] == " 1  she asked a [q]uestion about the weather"
+    assert rows[1].startswith("    from the left e, 20% costs ")
+    assert "; from both sides no idea costs " in rows[1]
+    assert rows[2].split() == ["mean", "bits", "per", "gap", "left", "both"]
+    assert [row[:10].strip() for row in rows[3:]] == ["you", "left twin", "left bigra", "unigram"]

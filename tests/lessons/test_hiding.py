@@ -1,4 +1,4 @@
-"""A line hidden as one chooses: what is asked, what it costs, and how it is shown."""
+"""A line hidden as the learner chooses: what is selected, what it costs, and how it is shown."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from traitlets import TraitError
 
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
 from cloze.lessons.what_to_hide.hiding import hide_line
@@ -19,7 +20,7 @@ TEXT = "rain fell on the old umbrella"
 LINE = VOCABULARY.encode(TEXT)
 
 
-def test_it_asks_what_the_masker_asks() -> None:
+def test_it_selects_what_the_masker_selects() -> None:
     batch = mask_tokens(LINE[None], 0.4, generator=seeded(3))
     now = hide_line(LINE, 0.4, seed=3)
     assert torch.equal(now.inputs, batch.inputs[0])
@@ -53,31 +54,11 @@ def test_the_fates_are_what_happened(rate: float, shape: Shape, shares: Shares, 
         assert set(now.fates.values()) == {"M"}
 
 
-def test_a_cell_chooses_and_is_told_what_cannot_be_chosen() -> None:
-    widget = Hiding(TEXT)
-    assert repr(widget) == "Hiding(15% in characters, 80/10/10: 4 of 29 asked, 0.29 nats each)"
-    widget.rate, widget.shape, widget.shares = 0.8, "spans", "0/100/0"
-    assert repr(widget).startswith("Hiding(80% in spans, 0/100/0: ")
-    assert len(widget.hidden.costs) > 12
-    with pytest.raises(ValueError, match=r"rate is one of 0.05, .*, 0.8, not 0.2\."):
-        widget.rate = 0.2
-    assert widget.rate == 0.8
-
-
-def test_the_cells_are_what_is_asked() -> None:
+def test_what_is_hidden_is_bold_where_nothing_runs() -> None:
     widget = Hiding(TEXT, 0.4, "words")
-    now = widget.hidden
-    assert {i: cost for i, (_, fate, cost) in enumerate(widget.cells) if fate} == now.costs
-    still = widget.still()
-    assert f"{len(now.costs)} of 29 characters are asked about" in still
-    assert still.count("<b>") == len(now.costs)
-
-
-def test_a_line_is_read_as_it_is_typed() -> None:
-    widget = Hiding(TEXT)
-    widget.answer_hide(line="Café!")
-    assert (widget.line, len(widget.cells)) == ("cafe", 4)
-    assert "1 accent folded" in widget.note
-    with pytest.raises(ValueError, match="The line already has a gap; type it without gaps"):
-        widget.answer_hide(line="the c_t")
-    assert widget.line == "cafe"
+    assert repr(widget).startswith("Hiding(40% in words, 80/10/10: ")
+    n = len(widget.hidden.costs)
+    assert f"{n} of 29 characters are asked about" in widget.still()
+    assert widget.still().count("<b>") == n
+    with pytest.raises(TraitError, match="rate"):
+        Hiding(TEXT, rate=0.2)

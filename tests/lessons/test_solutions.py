@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -18,10 +17,11 @@ from cloze.lessons.the_mask import checks as the_mask
 from cloze.lessons.training import checks as training
 from cloze.masking import mask_tokens
 from cloze.prediction.lines import fill
+from cloze.teaching.exercise import Chance
 
 
 def test_attention_is_that_of_torch() -> None:
-    for query, key, value, look in the_encoder.queries_keys_values(random.Random(0)):
+    for query, key, value, look in the_encoder.queries_keys_values(Chance(0)):
         torchs = F.scaled_dot_product_attention(query, key, value, attn_mask=look)
         torch.testing.assert_close(the_encoder.my_attention(query, key, value, look), torchs)
 

@@ -1,6 +1,4 @@
-"""What an unmasking knows in Python: its frames, its state, and what it answers the browser."""
-
-from typing import Any
+"""What an unmasking computes in Python: its frames and its state."""
 
 import pytest
 import torch
@@ -16,9 +14,6 @@ from cloze.world import World
 
 LINE = "the c_t s__ on _he mat"
 WORLD = World({"the dog barks": 0.5, "the cat sleeps": 0.5})
-
-
-CHOSEN: dict[str, Any] = {"line": LINE, "policy": "left to right", "temperature": 0.0, "seed": 0}
 
 
 def small(world: World | None = None) -> MaskedLM:
@@ -45,14 +40,14 @@ def test_the_last_frame_is_what_the_policy_writes(policy: str) -> None:
     assert "".join(last.line) == VOCABULARY.decode(written[0])
 
 
-def test_frames_say_what_has_become_of_each_position() -> None:
+def test_frames_show_what_has_become_of_each_position() -> None:
     first, second, *rest = frames(MODEL, LINE, "left to right", 0.0)
     assert "".join(first.line) == LINE
     assert first.fates == tuple(OPEN if c == GAP else GIVEN for c in LINE)
     assert second.new() == [LINE.index(GAP)]
     assert [frame.new() for frame in rest] == [[9], [10], [15]]
-    assert 0 < second.said[5] <= 1
-    assert sum(second.said) == second.said[5]
+    assert 0 < second.probabilities[5] <= 1
+    assert sum(second.probabilities) == second.probabilities[5]
     for given, *_, shown in zip(LINE, first.line, rest[-1].line, strict=True):
         assert given in (GAP, shown)
 
@@ -66,18 +61,14 @@ def test_what_is_remasked_is_a_gap_again() -> None:
             assert (symbol == GAP) == (fate in (OPEN, REMASKED))
 
 
-def test_a_cell_goes_to_any_step_there_is() -> None:
+def test_a_page_without_python_continues_only_with_the_shipped_model() -> None:
     player = Unmasking(LINE, MODEL, "left to right", 0)
     assert repr(player) == f"Unmasking({LINE!r}, left to right, T = 0, step 0)"
-    *_, last = frames(MODEL, LINE, "left to right", 0)
-    player.at = 4
-    assert player.frame == last
-    assert player.text == "".join(last.line)
-    assert "cell new" in str(player.still())
-    with pytest.raises(ValueError, match="A step of this text is a whole number from 0 to 4"):
-        player.at = 5
-    player.line = "th_ Mat"
-    assert (player.at, player.text) == (0, "th_ mat")
+    assert player.alone() is None
+    chosen = {"line": LINE, "policy": "left to right", "temperature": 0.0, "seed": 0}
+    assert Unmasking(policy="left to right", temperature=0, line=LINE).alone() == chosen
+    with pytest.raises(ValueError, match="policy is text among"):
+        Unmasking(LINE, MODEL, "any")
 
 
 def test_words_of_a_small_world_are_written_as_words() -> None:
@@ -85,15 +76,3 @@ def test_words_of_a_small_world_are_written_as_words() -> None:
     player.at = 2
     assert len(player.text.split()) == 3
     assert set(player.text.split()) <= set(WORLD.vocabulary.ordinary)
-
-
-def test_the_browser_is_answered_a_few_frames_at_a_time() -> None:
-    player = Unmasking(LINE, MODEL, "left to right", 0.0)
-    assert player.alone() is None  # a model that no page without Python has
-    assert Unmasking(LINE, policy="left to right", temperature=0).alone() == CHOSEN
-    whole = list(frames(MODEL, **CHOSEN))
-    for start in (0, 2, 1, 4, 5):
-        answered = player.answer_frames(start, 3, **CHOSEN)
-        assert [each["line"] for each in answered] == [
-            frame.line for frame in whole[start : start + 3]
-        ]

@@ -15,14 +15,10 @@ from cloze.lessons.vectors.search import EncoderVectors, Index, SearchResult
 from cloze.lessons.vectors.widget import Search
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching.measurements import load_results
-from cloze.use.vectors import (
-    Passage,
-    late_interaction,
-    layer_states,
-    whitening,
-)
+from cloze.use.vectors import Passage, layer_states, whitening
 from cloze.vocabulary import TextError
 from cloze.world import World
+from measured.vectors.contrastive import late_interaction
 
 # The small world
 

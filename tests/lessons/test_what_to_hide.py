@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 import torch
 
@@ -13,6 +11,7 @@ from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import StaticMasks, seeded
 from cloze.prediction.answers import predict
 from cloze.prediction.shipped import shipped_model
+from cloze.teaching.exercise import Chance
 from cloze.teaching.measurements import load_results
 from cloze.vocabulary import VOCABULARY
 from measured.what_to_hide.comparison import prepared
@@ -27,8 +26,7 @@ def test_typos_are_where_something_else_stands() -> None:
 
 
 def test_the_area_is_that_of_all_pairs() -> None:
-    chance = random.Random(0)
-    for typos, clean in checks.surprises(chance):
+    for typos, clean in checks.surprises(Chance(0)):
         scores = torch.tensor([*typos, *clean])
         wanted = torch.arange(len(scores)) < len(typos)
         assert area_under_curve(scores, wanted) == pytest.approx(checks.area(typos, clean))

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from cloze.lessons.training.checks import check_train_step
-from cloze.teaching.exercise import Exercise
+from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import (
-    Probe,
+    Probes,
     Symptom,
     anything,
     number,
@@ -50,7 +50,7 @@ def rate(part: float, whole: float) -> float:
     return part / whole
 
 
-def parts(chance: random.Random) -> list[Probe]:
+def parts(chance: Chance) -> Probes:
     return [(1.0, 3.0), *((chance.uniform(1, 2), chance.uniform(3, 9)) for _ in range(4))]
 
 
@@ -261,7 +261,7 @@ def hide(ids: Tensor, at: int) -> Tensor:
     return torch.where(torch.arange(len(ids)) > at, 28, ids)
 
 
-def rows(chance: random.Random) -> list[Probe]:
+def rows(chance: Chance) -> Probes:
     return [(torch.tensor([chance.randrange(28) for _ in range(n)]), 2) for n in (6, 5, 9)]
 
 

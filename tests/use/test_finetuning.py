@@ -40,7 +40,6 @@ HEADS: dict[str, Callable[[], FineTuned]] = {
     "tokens": lambda: TokenClassifier(encoder(), WITH_PAD, 3),
     "spans": lambda: SpanExtractor(encoder(), WITH_PAD),
 }
-SHAPES = {"first": (2, 3), "mean": (2, 3), "tokens": (2, 6, 3), "spans": (2, 2, 6)}
 LINES = torch.tensor([[5, 6, 7, 8, 9, 10], [3, 4, 5, PAD_ID, PAD_ID, PAD_ID]])
 each_head = pytest.mark.parametrize("head", HEADS)
 
@@ -51,33 +50,18 @@ def model_of(head: str) -> FineTuned:
 
 
 @each_head
-def test_shapes_and_gradients(head: str) -> None:
-    model = model_of(head)
-    logits = model(LINES)
-    assert logits.shape == SHAPES[head]
-    logits[logits.isfinite()].square().sum().backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        if not name.endswith("key.bias"):  # a softmax does not see what all keys have in common
-            assert parameter.grad.abs().sum() > 0, name
-
-
-@each_head
 def test_padding_never_leaks(head: str) -> None:
     model = model_of(head).eval()
-    alone = model(LINES[1:, :3])
-    together = model(LINES)[1:]
+    expected = model(LINES[1:, :3])
     if head == "tokens":
-        together = together[:, :3]
+        expected = torch.nn.functional.pad(expected, (0, 0, 0, 3), value=math.nan)
     if head == "spans":
-        assert together[..., 3:].isneginf().all()
-        together = together[..., :3]
-    torch.testing.assert_close(together, alone)
-    with torch.no_grad():
-        model.encoder.embedding.weight[PAD_ID] += 5
-    after = model(LINES)[1:]
-    real = after[..., :3] if head == "spans" else after[:, :3] if head == "tokens" else after
-    torch.testing.assert_close(real, alone)
+        expected = torch.nn.functional.pad(expected, (0, 3), value=-math.inf)
+    known = ~expected.isnan()
+    for _ in range(2):
+        torch.testing.assert_close(model(LINES)[1:][known], expected[known])
+        with torch.no_grad():
+            model.encoder.embedding.weight[PAD_ID] += 5
 
 
 def test_what_was_pretrained_stays_as_it_is() -> None:
@@ -132,7 +116,9 @@ LABELS = {
 @each_head
 def test_labels_are_learned(head: str) -> None:
     model = model_of(head)
+    before = model.encoder.embedding.weight.clone()
     losses = finetune(model, LINES, LABELS[head], FineTuning(epochs=60, batch_size=2))
+    assert not torch.equal(model.encoder.embedding.weight, before)
     assert losses[-1] < 0.1 < losses[0]
     logits = answers(model, LINES)
     best = best_span(logits) if head == "spans" else logits.argmax(-1)
@@ -159,9 +145,9 @@ def test_the_loss_of_an_epoch_is_the_mean_over_its_lines() -> None:
 
 def test_bad_labels_lines_and_vocabularies_are_refused() -> None:
     model = model_of("mean")
-    with pytest.raises(ValueError, match=r"the shape \(2,\), not \(1,\)"):
+    with pytest.raises(ValueError, match="a dimension has the same size in all arguments"):
         finetune(model, LINES, torch.tensor([0]))
-    with pytest.raises(ValueError, match="no label to learn from"):
+    with pytest.raises(ValueError, match="No position is selected"):
         finetune(model, LINES, torch.tensor([IGNORE, IGNORE]))
     with pytest.raises(ValueError, match="all padding"):
         finetune(model, torch.full((2, 3), PAD_ID), LABELS["mean"])

@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.nn import functional as F
 
-from cloze.checkpoint import CheckpointError
-from cloze.corpus import Corpus, Piece
+from cloze.corpus import Piece
 from cloze.encoder import Encoder, EncoderConfig
-from cloze.heads import MaskedLM
 from cloze.masking import seeded
-from cloze.objectives import Objective
-from cloze.training import Recipe, TrainingRun, fit
 from cloze.use.vectors import (
-    TWICE_MASKED,
-    TWO_WINDOWS,
     LinearProbe,
-    Pairs,
     TfIdf,
     cosine,
     embed,
-    info_nce,
-    late_interaction,
     layer_states,
     nearest,
     padded,
-    pair_loss,
     passages,
     precision_at,
     precision_by_chance,
     principal_plane,
     whitening,
 )
-from cloze.vocabulary import VOCABULARY, TextError
 
 SMALL = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=32)
 
@@ -146,18 +133,6 @@ def test_chance_is_the_mean_over_all_tables(groups: list[int]) -> None:
     assert precision_at(torch.rand(n, n), g, n - 1) == pytest.approx(precision_by_chance(g))
 
 
-def test_late_interaction_takes_the_best_match_of_every_position() -> None:
-    one, other = (
-        torch.randn(3, 4, 5, generator=seeded(0)),
-        torch.randn(2, 6, 5, generator=seeded(1)),
-    )
-    scores = late_interaction(one, other)
-    for i, j in ((0, 0), (2, 1)):
-        best = [float(cosine(position[None], other[j]).max()) for position in one[i]]
-        assert float(scores[i, j]) == pytest.approx(sum(best) / 4, abs=1e-6)
-    assert torch.allclose(late_interaction(one, one).diagonal(), torch.ones(3), atol=1e-6)
-
-
 # Counted words
 
 
@@ -194,78 +169,3 @@ def test_a_linear_reader_reads_what_is_linear_and_not_more() -> None:
     for classes, low, high in ((linear, 0.93, 1.0), (product, 0.3, 0.7)):
         named = LinearProbe(v[:200], classes[:200])(v[200:])
         assert low <= float((named == classes[200:]).double().mean()) <= high
-
-
-# Contrastive training
-
-
-def test_info_nce_by_hand() -> None:
-    a, b = torch.randn(4, 3, generator=seeded(0)), torch.randn(4, 3, generator=seeded(1))
-    scores = (cosine(a, b) / 0.2).tolist()
-    rows = [math.log(sum(map(math.exp, r))) - r[i] for i, r in enumerate(scores)]
-    columns = [
-        math.log(sum(math.exp(r[i]) for r in scores)) - scores[i][i] for i in range(len(scores))
-    ]
-    assert float(info_nce(a, b, 0.2)) == pytest.approx((sum(rows) + sum(columns)) / 8, rel=1e-5)
-    assert float(info_nce(a[:1].repeat(4, 1), b[:1].repeat(4, 1))) == pytest.approx(math.log(4))
-
-
-def corpus() -> Corpus:
-    letters = "abcdefgh"
-    pieces = [Piece(c, (c + " ") * 200) for c in letters]
-    return Corpus(tuple(pieces[:6]), tuple(pieces[6:]))
-
-
-def test_pairs_share_a_piece_and_no_two_pairs_do() -> None:
-    rows = Pairs(corpus()).sample(10, 20, seeded(0))
-    drawn = [set(VOCABULARY.decode(row)) - {" "} for row in rows]
-    assert drawn[:5] == drawn[5:]
-    assert len(set.union(*drawn[:5])) == 5
-    with pytest.raises(TextError, match="7 pairs need as many pieces, and there are 6"):
-        Pairs(corpus()).sample(14, 20)
-
-
-def test_the_label_of_a_view_is_its_partner() -> None:
-    views = torch.randint(28, (6, 10), generator=seeded(0))
-    batch = TWO_WINDOWS.ask(views, 0.3, seeded(0), VOCABULARY)
-    assert torch.equal(batch.inputs, views)
-    assert batch.labels.tolist() == [3, 4, 5, 0, 1, 2]
-    twice = TWICE_MASKED.ask(views, 0.3, seeded(0), VOCABULARY)
-    one, other = twice.inputs.chunk(2)
-    assert not torch.equal(one, other)
-    assert (one == views[:3]).double().mean() > 0.5
-    assert (other == views[:3]).double().mean() > 0.5
-    for n in (2, 3):
-        with pytest.raises(ValueError, match="take an even batch_size"):
-            TWO_WINDOWS.ask(views[:n], 0.3, seeded(0), VOCABULARY)
-
-
-def run_of(objective: Objective, steps: int = 30) -> TrainingRun:
-    torch.manual_seed(0)
-    recipe = Recipe(steps=steps, batch_size=8, length=16, learning_rate=3e-3, evaluations=1)
-    return TrainingRun(MaskedLM(SMALL), Pairs(corpus()), recipe, objective)
-
-
-def test_training_draws_partners_together() -> None:
-    run = run_of(TWICE_MASKED)
-    losses = [record.loss for record in fit(run, progress=False)]
-    assert sum(losses[-5:]) < 0.5 * sum(losses[:5])
-    assert run.history[-1].held_out is not None
-
-
-def test_a_saved_run_goes_on_only_with_its_objective(tmp_path: Path) -> None:
-    path = tmp_path / "run.safetensors"
-    run_of(TWO_WINDOWS, 6).save(path)
-    assert TrainingRun.load(path, Pairs(corpus()), TWO_WINDOWS).objective is TWO_WINDOWS
-    with pytest.raises(CheckpointError, match="There is no objective 'two windows'"):
-        TrainingRun.load(path, Pairs(corpus()))
-    with pytest.raises(CheckpointError, match="begun with the objective 'two windows'; load"):
-        TrainingRun.load(path, Pairs(corpus()), TWICE_MASKED)
-
-
-def test_the_loss_is_of_means_over_positions() -> None:
-    model = MaskedLM(SMALL)
-    views = torch.randint(28, (4, 10), generator=seeded(0))
-    batch = TWO_WINDOWS.ask(views, 0.3, seeded(0), VOCABULARY)
-    v = F.normalize(embed(model.encoder, views), dim=1)
-    assert pair_loss(model, batch).item() == pytest.approx(info_nce(v[:2], v[2:]).item(), abs=1e-4)

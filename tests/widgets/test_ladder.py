@@ -34,19 +34,15 @@ def cost(*changes: Change) -> float:
     return -symbol_log_probs(logits, VOCABULARY)[VOCABULARY.ids["a"]].item()
 
 
-def test_the_last_rung_is_the_answer_and_the_rungs_are_sums() -> None:
+def test_the_last_rung_is_the_answer_and_heads_weigh_what_they_read() -> None:
     way = Inside().way()
     assert way["rungs"][-1]["own"]["cost"] == pytest.approx(cost(), abs=1e-5)
-    stream = torch.tensor([rung["added"] for rung in way["rungs"]]).sum(0)
-    logits = shipped_model().head(shipped_model().encoder.norm(stream))
-    said = -symbol_log_probs(logits, VOCABULARY)[VOCABULARY.ids["a"]].item()
-    assert said == pytest.approx(cost(), abs=1e-4)
     parts = run(shipped_model(), ids(LINE))
     for rung in way["rungs"][1::2]:
         weights = parts["pattern", rung["layer"]][0, :, GAP_AT]
-        for head, each in enumerate(rung["heads"]):
-            assert each["arcs"], "every head reads somewhere"
-            for place, _, weight in each["arcs"]:
+        for head, read in enumerate(rung["heads"]):
+            assert read, "every head reads somewhere"
+            for place, _, weight in read:
                 assert weight == pytest.approx(weights[head, place].item(), abs=1e-6)
 
 
@@ -99,4 +95,4 @@ def test_words_have_an_inside_too() -> None:
     answer = widget.predictions["both"]
     assert rungs[-1]["own"]["cost"] == pytest.approx(answer.cost(6), abs=1e-5)
     heads = rungs[1]["heads"]
-    assert all(0 <= place < 14 for head in heads for place, _, _ in head["arcs"])
+    assert all(0 <= place < 14 for read in heads for place, _, _ in read)

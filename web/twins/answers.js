@@ -261,7 +261,6 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     examples: listed,
     paid: [],
     tools: begin?.tools ?? true,
-    seed: Math.floor(Math.random() * 2 ** 31),
     revision: 0,
   };
 }

@@ -14,7 +14,7 @@ import { GAP } from "./vocabulary.js";
  * @typedef {Record<number, number[]>} Distributions  The model's distribution by position.
  * @typedef {{ temperature: number, chance: () => number }} Options
  * @typedef {{ line: string, policy: string, temperature: number, seed: number }} Chosen
- * @typedef {{ line: string[], fates: string[], said: number[] }} Frame  A symbol, what has become of
+ * @typedef {{ line: string[], fates: string[], probabilities: number[] }} Frame  A symbol, what has become of
  *   it, and where it is new its probability.
  *
  * @typedef {object} Step
@@ -195,7 +195,7 @@ const POLICIES = {
 function* framesOf(reader, shown, { policy, temperature, seed }) {
   const gaps = shown.map((symbol) => symbol === GAP);
   const fates = gaps.map((gap) => (gap ? "open" : "given"));
-  yield { line: shown, fates, said: shown.map(() => 0) };
+  yield { line: shown, fates, probabilities: shown.map(() => 0) };
   const options = { temperature, chance: randomOf(seed) };
   for (const { line, filled, remasked, distributions } of POLICIES[policy](
     reader,
@@ -210,7 +210,7 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
     };
     const p = (/** @type {string} */ symbol, /** @type {number} */ at) =>
       distributions[at]?.[reader.symbols.known.indexOf(symbol)] ?? 0;
-    yield { line, fates: line.map(fate), said: line.map(p) };
+    yield { line, fates: line.map(fate), probabilities: line.map(p) };
   }
 }
 
@@ -219,30 +219,20 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
  * @param {MaskedPredictor} reader
  * @param {Partial<Chosen> & { line: string }} begins
  */
-export function writing(reader, { line, policy = "easiest first", temperature = 1, seed = 0 }) {
-  /** @type {{ of: string, coming: Generator<Frame>, frames: Frame[] } | undefined} */
-  let begun; // none is computed twice in a row
-  const engine = {
-    read(/** @type {{ line: string }} */ { line: typed }) {
-      const { line: shown, note } = reader.symbols.read(typed, reader.maxLen);
-      if (shown.includes(GAP)) return { shown, note };
+export function writing(reader, begins) {
+  let now = { policy: "easiest first", temperature: 1, seed: 0, ...begins };
+  const written = (/** @type {Partial<Chosen>} */ chosen) => {
+    now = { ...now, ...chosen };
+    const { line, note } = reader.symbols.read(now.line, reader.maxLen);
+    if (!line.includes(GAP))
       throw new ValueError("The line has no gap; put a _ wherever something is missing.");
-    },
-    /** @param {{ start: number, count: number } & Chosen} sent */
-    frames({ start, count, ...chosen }) {
-      const of = JSON.stringify(chosen);
-      if (begun?.of !== of)
-        begun = { of, coming: framesOf(reader, engine.read(chosen).shown, chosen), frames: [] };
-      while (begun.frames.length < start + count) {
-        const { value, done } = begun.coming.next();
-        if (done) break;
-        begun.frames.push(value);
-      }
-      return begun.frames.slice(start, start + count);
-    },
+    return { ...now, note, at: 0, frames: [...framesOf(reader, line, now)] };
   };
   const { unit } = reader.symbols;
   const policies = Object.keys(POLICIES);
-  const chosen = { line, policy, temperature, seed, at: 0 };
-  return new Model({ ...chosen, ...engine.read({ line }), policies, unit, separator: "" }, engine);
+  const engine = {
+    write: (/** @type {Partial<Chosen>} */ chosen) => model.assign(written(chosen)),
+  };
+  const model = new Model({ ...written({}), policies, unit, separator: "" }, engine);
+  return model;
 }

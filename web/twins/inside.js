@@ -11,7 +11,7 @@ import { logSoftmax } from "./predictors.js";
 
 /**
  * @import { Question } from "../../src/cloze/explorer/parts.js"
- * @import { Arc, Effect, Head, Inside, Rung, Reading } from "../../src/cloze/explorer/inside.js"
+ * @import { Arc, Effect, Inside, Rung, Reading } from "../../src/cloze/explorer/inside.js"
  * @import { Engine } from "../engine/engine.js"
  * @import { MaskedPredictor } from "./predictors.js"
  *
@@ -235,13 +235,6 @@ function answerTo(predictor, question, measurements) {
     const matrix = measurements?.get(`${translator}.weight`);
     const bias = measurements?.get(`${translator}.bias`);
     const own = decoded(stream);
-    const added =
-      part === "embedding"
-        ? stream
-        : now.layers[layer][part === "attention" ? "attention" : "feedForward"].subarray(
-            at * width,
-            (at + 1) * width,
-          );
     return /** @type {Rung} */ ({
       part,
       layer,
@@ -249,7 +242,6 @@ function answerTo(predictor, question, measurements) {
       translated:
         matrix && bias ? decoded(plus(plus(stream, times(matrix, stream, width)), bias)) : null,
       before: now === base ? own.cost : decoded(base.streams[n]).cost,
-      added: [...added],
       heads: part === "attention" ? headsOf(model, now, layer) : [],
     });
   });
@@ -296,17 +288,16 @@ function changeOf({ config }, key, how, measurements, other, everywhere, ids, at
  * @param {Model} model
  * @param {Parts} parts
  * @param {number} layer
- * @returns {Head[]}
+ * @returns {Arc[][]}
  */
 function headsOf(model, parts, layer) {
   const moved = model.moved(parts, layer);
   const least = LEAST_MOVED * Math.max(...moved.flat());
-  return moved.map((lengths, head) => ({
-    arcs: lengths
+  return moved.map((lengths, head) =>
+    lengths
       .map((moves, place) => /** @type {Arc} */ ([place, moves, parts.weights[layer][head][place]]))
       .filter(([, moves]) => moves >= least),
-    frame: 0,
-  }));
+  );
 }
 
 /**

@@ -11,8 +11,8 @@ from dataclasses import fields
 
 from tqdm import tqdm
 
-from cloze.adapt.card import outcome, table
-from cloze.adapt.documents import GENERAL, Say, read_documents
+from cloze.adapt.costs import outcome, table
+from cloze.adapt.documents import GENERAL, Say, read_documents, silent
 from cloze.adapt.recipe import Recipe
 from cloze.adapt.run import Adaptation, last_checkpoint
 from cloze.files import followed, reserved
@@ -44,23 +44,28 @@ def adapt(options: Namespace, say: Say) -> None:
     chosen = {name: value for name, value in chosen.items() if value is not None}
     recipe = Recipe(**chosen)
     leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes
+    if not leads:
+        say = silent
     documents = read_documents(options.texts, say)
     general = read_documents(options.general or [GENERAL])
-    if leads:
-        say("Reading the model …")
+    say("Reading the model …")
     run = Adaptation(options.model, documents, general, recipe, folder, resume=options.resume)
     _as_begun(run, chosen)
     out.parent.mkdir(parents=True, exist_ok=True)
-    if leads:
-        say(f"{run.texts.summary}.")
-        plan = f"{run.recipe.steps} steps of {run.recipe.batch_size} chunks"
-        if run.recipe.steps < FEW_STEPS:
-            plan += (
-                ", which is few: --steps takes more, and a small model a --learning-rate of 1e-3"
-            )
-        say(f"{plan}.")
+    say(f"{run.texts.summary}.")
+    plan = f"{run.recipe.steps} steps of {run.recipe.batch_size} chunks"
+    if run.recipe.steps < FEW_STEPS:
+        plan += ", which is few: --steps takes more, and a small model a --learning-rate of 1e-3"
+    say(f"{plan}.")
+    bar = tqdm(total=run.recipe.steps, initial=run.step, disable=not leads, delay=1)
+
+    def show(record: Record) -> None:
+        bar.set_postfix_str(f"loss {record.loss:.2f} nats per piece", refresh=False)
+        bar.update()
+
     with reserved(out) if leads else nullcontext():
-        _train(run, say, leads)
+        with bar:
+            run.train(show, say=say)
         if not run.finished:
             raise KeyboardInterrupt
         if leads:
@@ -81,14 +86,3 @@ def _as_begun(run: Adaptation, chosen: Mapping[str, float]) -> None:
                 f"The run was begun with --{name.replace('_', '-')} {begun:g}, not {value:g}; "
                 "leave the option out to continue it as it is."
             )
-
-
-def _train(run: Adaptation, say: Say, leads: bool) -> None:
-    """Train; the leading process shows a bar and says what happens."""
-    with tqdm(total=run.recipe.steps, initial=run.step, disable=not leads, delay=1) as bar:
-
-        def show(record: Record) -> None:
-            bar.set_postfix_str(f"loss {record.loss:.2f} nats per piece", refresh=False)
-            bar.update()
-
-        run.train(show, say=say if leads else lambda _: None)

@@ -1,8 +1,8 @@
-"""What a text costs a model under fixed masks, and the difference between two measurements."""
+"""What a text costs a model under fixed masks, and what two measurements say of a training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +16,8 @@ from cloze.masking import IGNORE
 
 AT_ONCE = 2**13
 """The most pieces of a batch."""
+FOREIGN = 3
+"""A text that costs this many times as much as general text may be in another language."""
 
 
 class Costs(NamedTuple):
@@ -87,3 +89,43 @@ def losses_at(model: Any, lines: dict[str, Tensor]) -> Tensor:
     if logits.dim() == 3:
         logits = logits[selected]
     return cross_entropy(logits.float(), lines["labels"][selected], reduction="none")
+
+
+# In words
+
+
+def table(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
+    """Return the costs before and after training, as a table in Markdown."""
+    rows = ["| held out, nats per character | before | after | difference |"]
+    rows.append("| --- | ---: | ---: | ---: |")
+    for name, now in after.items():
+        change, margin = now.less(before[name])
+        rows.append(
+            f"| {name} | {before[name].per_character:.3f} | {now.per_character:.3f} "
+            f"| {change:+.3f} ± {margin:.3f} |"
+        )
+    return "\n".join(rows)
+
+
+def costs_before(before: Mapping[str, Costs]) -> str:
+    """Return a sentence: what a character costs before training."""
+    own, *general = (cost.per_character for cost in before.values())
+    sentence = f"Before training, a character of your text costs {own:.2f} nats (less is better)"
+    if general:
+        sentence += f", one of general text {general[0]:.2f}"
+        if own > FOREIGN * general[0]:
+            sentence += ". If your text is in another language, begin with a model for it"
+    return f"{sentence}."
+
+
+def outcome(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
+    """Return what the table shows, as a sentence."""
+    (own, _), *general = (cost.less(before[name]) for name, cost in after.items())
+    words = f"A character of your text costs {abs(own):.2f} nats {'less' if own < 0 else 'more'}"
+    for change, margin in general:
+        words += (
+            f", and one of general text {change:.2f} more, which is forgetting; --mix 0.5 helps"
+            if change > margin
+            else ", and general text was not forgotten"
+        )
+    return f"{words}."

@@ -25,6 +25,10 @@ GENERAL = DATA / "corpus"
 Say = Callable[[str], None]
 
 
+def silent(_: str) -> None:
+    """Say nothing."""
+
+
 @dataclass(frozen=True)
 class Document:
     """One text: a file, or a section of one."""
@@ -33,7 +37,7 @@ class Document:
     text: str
 
 
-def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Document]:
+def read_documents(paths: Iterable[Path], say: Say = silent) -> list[Document]:
     """Read text files, and all text files in folders; identical texts once.
 
     Args:
@@ -46,8 +50,6 @@ def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Doc
     """
     documents: dict[str, Document] = {}
     for path in paths:
-        if not path.exists():
-            raise TextError(f"There is no file or folder {path}; check the path.")
         if path.is_dir():
             texts, skipped = _in_folder(path)
         else:
@@ -90,16 +92,13 @@ def _sections(documents: list[Document]) -> list[Document]:
     size = max(SECTION, total // (2 * FEW))
     sections: list[Document] = []
     for document in documents:
-        part, parts = "", []
+        parts = [""]
         for word in re.findall(r"\S{1,100}\s*|\s+", document.text):  # some scripts have no spaces
-            part += word
-            if len(part) >= 2 * size or (len(part) >= size and "\n" in word):
-                parts.append(part)
-                part = ""
-        if len(part) < size and parts:  # what is left belongs to the section before it
-            parts[-1] += part
-        else:
-            parts.append(part)
+            parts[-1] += word
+            if len(parts[-1]) >= 2 * size or (len(parts[-1]) >= size and "\n" in word):
+                parts.append("")
+        if len(parts[-1]) < size:  # what is left belongs to the section before it
+            parts[-2:] = ["".join(parts[-2:])]
         sections += (Document(f"{document.name}:{i}", text) for i, text in enumerate(parts, 1))
     return sections
 

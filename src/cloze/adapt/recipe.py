@@ -46,29 +46,17 @@ class Examples(torch.utils.data.Dataset[dict[str, Tensor]]):
 
     def __init__(self, texts: Texts, masks: Masks, recipe: Recipe) -> None:
         self.texts, self.masks, self.recipe = texts, masks, recipe
-        n_own = len(texts.own)
-        self.n_mixed = round(n_own * recipe.mix / (1 - recipe.mix)) if texts.general else 0
-        self.per_epoch = n_own + self.n_mixed
-        self._order: tuple[int, list[Chunk]] = (-1, [])
+        self.per_epoch = len(texts.own)
+        if texts.general:
+            self.per_epoch += round(len(texts.own) * recipe.mix / (1 - recipe.mix))
+        self.steps = recipe.steps or math.ceil(recipe.epochs * self.per_epoch / recipe.batch_size)
+        self._order = (0, self._ordered(0))
+        characters = sum(int(chunk.characters.sum()) for chunk in self._order[1])
+        self.characters_per_step = characters / self.per_epoch * recipe.batch_size
+        """How many characters a step reads on average."""
 
     def __len__(self) -> int:
         return self.steps * self.recipe.batch_size
-
-    @property
-    def steps(self) -> int:
-        """How many steps the recipe takes."""
-        n = math.ceil(self.recipe.epochs * self.per_epoch / self.recipe.batch_size)
-        return self.recipe.steps or n
-
-    @property
-    def characters_per_step(self) -> float:
-        """How many characters a step reads on average."""
-        own, general = (
-            sum(int(chunk.characters.sum()) for chunk in part) / max(1, len(part))
-            for part in (self.texts.own, self.texts.general)
-        )
-        per_epoch = own * (self.per_epoch - self.n_mixed) + general * self.n_mixed
-        return per_epoch / self.per_epoch * self.recipe.batch_size
 
     def __getitem__(self, k: int) -> dict[str, Tensor]:
         epoch, at = divmod(k, self.per_epoch)

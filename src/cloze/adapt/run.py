@@ -6,17 +6,15 @@ import json
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
 
-from cloze.adapt.card import card, costs_before
 from cloze.adapt.chunks import Masks, prepare
-from cloze.adapt.costs import Costs, costs
-from cloze.adapt.documents import Document, Say
+from cloze.adapt.costs import Costs, costs, costs_before, table
+from cloze.adapt.documents import Document, Say, silent
 from cloze.adapt.recipe import Examples, Recipe
 from cloze.handover.export import new_folder
 from cloze.handover.packages import need, quiet
@@ -24,6 +22,7 @@ from cloze.handover.pieces import load_folder, longest_line
 from cloze.interrupts import held_signals
 from cloze.training import Progress, Record
 
+CARD = Path(__file__).with_name("card.md")
 STATE = "trainer_state.json"
 """The file that the Trainer writes last into a checkpoint."""
 
@@ -89,7 +88,7 @@ class Adaptation(Progress):
         self,
         on_record: Callable[[Record], None] = lambda _: None,
         stop: Callable[[], bool] = lambda: False,
-        say: Say = lambda _: None,
+        say: Say = silent,
     ) -> None:
         """Train until the last step, or until somebody asks to stop; then the run is on disk.
 
@@ -108,7 +107,10 @@ class Adaptation(Progress):
         from cloze.adapt.trainer import Adapter
 
         def on_step(entry: dict[str, Any]) -> bool:
-            _check_loss(entry["loss"], entry["step"])
+            if not math.isfinite(entry["loss"]):
+                raise FloatingPointError(
+                    f"The loss is not finite at step {entry['step']}; take a lower --learning-rate."
+                )
             if entry["step"] == 1:  # the Trainer saves its log with the model
                 entry |= {"recipe": asdict(self.recipe), "sha256": self.texts.sha256}
             self.history.append(self._record(entry))
@@ -133,9 +135,6 @@ class Adaptation(Progress):
                     f"The run cannot be saved in {self.folder}: {error}. Make room; what was saved "
                     "before is still there, and --resume continues from it."
                 ) from None
-            finally:
-                with suppress(OSError):  # the Trainer makes the folder, which may have stayed empty
-                    self.folder.rmdir()
             if not self.finished:
                 say(f"The run is saved in {self.folder}; to continue, add --resume to the command.")
 
@@ -157,16 +156,16 @@ class Adaptation(Progress):
             self.model.save_pretrained(part)
             self.tokenizer.save_pretrained(part)
             shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
-            text = card(self.base, self.recipe, self.texts, self.before, after, command)
-            (part / "README.md").write_text(text, encoding="utf-8")
+            made = {"command": f"`{command}`"} if command else {}
+            made |= {**asdict(self.recipe), "sha256 of the texts": self.texts.sha256}
+            card = CARD.read_text(encoding="utf-8").format(
+                base=self.base.resolve().name,
+                summary=self.texts.summary,
+                table=table(self.before, after),
+                rows="\n".join(f"| {key.replace('_', ' ')} | {made[key]} |" for key in made),
+            )
+            (part / "README.md").write_text(card, encoding="utf-8")
         return after
-
-
-def _check_loss(loss: float, step: int) -> None:
-    if not math.isfinite(loss):
-        raise FloatingPointError(
-            f"The loss is not finite at step {step}; take a lower --learning-rate."
-        )
 
 
 def _state(checkpoint: Path) -> dict[str, Any]:

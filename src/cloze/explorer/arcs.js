@@ -6,14 +6,14 @@ import { fixed, visible } from "../widgets/browser/words.js";
 
 /**
  * @import { Markup } from "../widgets/browser/element.js"
- * @import { Arc, Head } from "./inside.js"
+ * @import { Arc } from "./inside.js"
  *
  * @typedef {object} Drawn
  * @property {string[]} line  What is seen at each position.
  * @property {number} at  The gap.
  * @property {string} looks  "left", "right" or "both": where the model may look; the arcs that may
  *   not be are dotted.
- * @property {Head[]} heads
+ * @property {Arc[][]} heads
  * @property {string[]} changed  For each head "off", "swap" or "".
  * @property {number} pointed  The head that is pointed at; -1 for none.
  * @property {number} most  What the thickest arc moves.
@@ -68,7 +68,7 @@ export function arcs({ line, at, looks, heads, changed, pointed, most }) {
   const distance = (/** @type {number} */ place) => Math.abs(places[place] - places[at]);
   /** @type {Map<number, number[]>} */
   const readers = new Map(); // by place, the heads that read there
-  const curves = heads.flatMap(({ arcs: read }, head) =>
+  const curves = heads.flatMap((read, head) =>
     read.map(([place, moves]) => {
       const there = readers.get(place) ?? [];
       readers.set(place, [...there, head]);
@@ -138,24 +138,6 @@ export function arcs({ line, at, looks, heads, changed, pointed, most }) {
       ...letters,
       ...numbers,
     ),
-  );
-}
-
-/**
- * Draw numbers as a strip: those above zero upwards, the others down.
- * @param {number[]} numbers
- * @param {number} most  The size that fills it.
- */
-export function strip(numbers, most) {
-  const bars = numbers.map((number, i) => {
-    const high = Math.max(-1, Math.min(1, number / most));
-    return `M${i + 0.5} 10V${fixed(10 - 10 * high, 1)}`;
-  });
-  const box = { viewBox: `0 0 ${numbers.length} 20`, preserveAspectRatio: "none" };
-  return element(
-    "svg",
-    { class: "strip", "aria-hidden": true, ...box },
-    element("path", { d: bars.join("") }),
   );
 }
 

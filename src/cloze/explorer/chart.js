@@ -17,7 +17,8 @@ import { bar, LEAST, largest, titleOf } from "./parts.js";
  */
 
 const SHOWN = 5; // how many candidates are shown; the truth is added
-const ONE_SIDED = ["left", "right"];
+/** @type {Record<string, string>} */
+const SIDES = { left: "before", right: "after" }; // what a reader sees of the line; its head dims the rest
 /** @type {Record<string, number>} */
 const PLACES = { left: 0, right: 2 }; // left of the candidates, and first on their right; then all others
 
@@ -116,11 +117,10 @@ function head({ name, title, cost }) {
     const bits = element("span", { class: "bits" }, `= ${inBits(Number(cost))} bits`);
     written = element("span", { class: "number" }, `costs ${inNats(Number(cost))} nats `, bits);
   }
-  const named = ONE_SIDED.includes(name)
-    ? button(element("b", null, title), "reads", {
-        "data-with-name": name,
-        "aria-label": `${title}: sees only what is ${name === "left" ? "before" : "after"} the gap`,
-      })
-    : element("b", null, title);
+  const side = SIDES[name];
+  const seen = side
+    ? element("span", { class: "spoken" }, `, sees only what is ${side} the gap, `)
+    : null;
+  const named = element("b", { tabindex: side ? 0 : null }, title, seen);
   return element("th", { scope: "col", class: name }, named, " ", written);
 }

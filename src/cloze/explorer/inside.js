@@ -24,10 +24,6 @@ import { capitalised, counted } from "../widgets/browser/words.js";
  *
  * @typedef {[place: number, moves: number, weight: number]} Arc
  *
- * @typedef {object} Head
- * @property {Arc[]} arcs  Where it reads from the gap, by place; what moves next to nothing is left out.
- * @property {number} frame  What it moves from the special symbols around the line.
- *
  * @typedef {{ guesses: Guess[], cost: Cost }} Reading
  *
  * @typedef {object} Rung
@@ -36,8 +32,8 @@ import { capitalised, counted } from "../widgets/browser/words.js";
  * @property {Reading} own  What the model's head would answer here.
  * @property {Reading | null} translated  What the translator of this rung answers; null where there is none.
  * @property {Cost} before  What the truth costs here when nothing is changed.
- * @property {number[]} added  What the part adds, as few numbers as can be drawn.
- * @property {Head[]} heads  Of an attention part.
+ * @property {Arc[][]} heads  Of an attention part: where each reads, by place; what moves next to
+ *   nothing is left out.
  *
  * @typedef {object} Effect  How far the answer follows, in logits of `here` less those of `there`.
  * @property {string} here  What is right in this line.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,8 +18,6 @@ from cloze.vocabulary import GAP
 
 LEAST_MOVED = 0.05
 """What moves less than this share of what moves most is not drawn."""
-DRAWN = 128
-"""The most numbers of a strip; of wider vectors the largest of neighbours is drawn."""
 UNTOUCHED: Data = {
     "reader": "",
     "untrained": False,
@@ -33,41 +31,17 @@ UNTOUCHED: Data = {
 """What the browser knows at first: nothing is changed, pointed at or played."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Which model is looked into, and what is changed in it."""
-
-    reader: str = ""
-    """Its name; "" for the last one."""
-    untrained: bool = False
-    """Whether it is shown as it was before training."""
-    everywhere: bool = False
-    """Whether parts are changed at all positions, or at the gap only."""
-    other: tuple[str, ...] = ()
-    """The second line, as long as the first; empty while there is none."""
-    parts: tuple[tuple[str, str], ...] = ()
-    """What is changed, each "off" or "swap": "0.3" is head 4 of layer 1, "0" the feed-forward part
-    of layer 1."""
-
-    @classmethod
-    def of(cls, sent: Mapping[str, Any]) -> Settings:
-        """Read settings of the browser."""
-        return cls(
-            str(sent["reader"]),
-            bool(sent["untrained"]),
-            bool(sent["everywhere"]),
-            tuple(sent["other"]),
-            tuple(sorted(sent["parts"].items())),
-        )
-
-
 @torch.no_grad()
-def inside(question: Question, settings: Settings, predictor: Predictor) -> Data:
+def inside(question: Question, settings: Mapping[str, Any], predictor: Predictor) -> Data:
     """Return the way of one model to its answer at the selected gap.
 
     Args:
         question: what is asked.
-        settings: what is changed.
+        settings: what is changed, as in :data:`UNTOUCHED`: ``untrained``, whether the model is
+            shown as it was before training; ``everywhere``, whether parts are changed at all
+            positions, or at the gap only; ``other``, the second line, empty while there is none;
+            ``parts``, each "off" or "swap": "0.3" is head 4 of layer 1, "0" the feed-forward part
+            of layer 1.
         predictor: whose model is looked into.
 
     Returns:
@@ -85,19 +59,19 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
     if opened is None:
         return {"rungs": [], "looks": "both", "means": False, "untrained": False, "effect": None}
     ours = opened.module if isinstance(opened.module, MaskedLM) else None
-    if settings.untrained and ours:
+    if settings["untrained"] and ours:
         opened = replace(opened, module=_untrained(ours))
     model, at = opened.module, opened.before + question.focus
     about = measurements_of(model)
     base = run(model, opened.input_ids)
     there = None
-    if settings.other:
-        other = predictor.opened(settings.other, question.open)
+    if settings["other"]:
+        other = predictor.opened(settings["other"], question.open)
         assert other is not None
         there = run(model, other.input_ids)
     changes = [
-        _change(part, how, about, there, None if settings.everywhere else [at])
-        for part, how in settings.parts
+        _change(part, how, about, there, None if settings["everywhere"] else [at])
+        for part, how in settings["parts"].items()
         if how == "off" or there is not None
     ]
     now = run(model, opened.input_ids, *changes) if changes else base
@@ -126,8 +100,8 @@ def _rung(
 
     Returns:
         Its ``part`` and ``layer``; the :func:`_reading` of the model's head (``own``) and of this
-        rung's translator (``translated``); what the truth cost ``before`` any change; the numbers
-        ``added`` to the residual stream; and its ``heads``, as :func:`_heads` returns them.
+        rung's translator (``translated``); what the truth cost ``before`` any change; and its
+        ``heads``, as :func:`_heads` returns them.
     """
     at = opened.before + question.focus
     truth = question.known_truth(question.focus)
@@ -146,7 +120,6 @@ def _rung(
         "own": own,
         "translated": translated,
         "before": before,
-        "added": _drawn(now[_adds(key)][0, at]),
         "heads": heads,
     }
 
@@ -173,13 +146,6 @@ def _named(key: Key) -> tuple[str, int]:
     return {"resid_mid": "attention", "resid_post": "feed-forward"}[key[0]], key[1]
 
 
-def _adds(rung: Key) -> Key:
-    """Return the part whose output leads to a rung."""
-    if isinstance(rung, str):
-        return rung
-    return ("attn_out" if rung[0] == "resid_mid" else "mlp_out"), rung[1]
-
-
 def _change(
     part: str, how: str, about: Measurements | None, there: Parts | None, at: Sequence[int] | None
 ) -> Change:
@@ -193,39 +159,26 @@ def _change(
     return Change(name, layer, to, at, head)  # type: ignore[arg-type]
 
 
-def _drawn(numbers: Tensor) -> list[float]:
-    """Return numbers ``(d_model,)``, of each neighbourhood the largest in size."""
-    parts = numbers.tensor_split(min(DRAWN, len(numbers)))
-    return [part[part.abs().argmax()].item() for part in parts]
-
-
-def _heads(opened: Opened, parts: Parts, layer: int, at: int, length: int) -> list[Data]:
-    """Return what each head of a layer moves to a position, and from where."""
-    lengths = moved(parts, opened.module, layer, at)[0]  # (n_heads, length in its frame)
+def _heads(
+    opened: Opened, parts: Parts, layer: int, at: int, length: int
+) -> list[list[tuple[int, float, float]]]:
+    """Return for each head of a layer the places it reads, what it moves from there, its weight."""
+    moves = moved(parts, opened.module, layer, at)[0]  # (n_heads, length in its frame)
     weights = parts["pattern", layer][0, :, at]
-    first = opened.before
-    least = LEAST_MOVED * lengths.max().item()
+    least = LEAST_MOVED * moves.max()
+    line = slice(opened.before, opened.before + length)
     return [
-        {
-            "arcs": [
-                (place, moves, weight)
-                for place, (moves, weight) in enumerate(zip(own, weighs, strict=True))
-                if moves >= least
-            ],
-            "frame": float(all_of_it.sum() - sum(own)),
-        }
-        for all_of_it, own, weighs in zip(
-            lengths,
-            lengths[:, first : first + length].tolist(),
-            weights[:, first : first + length].tolist(),
-            strict=True,
-        )
+        [
+            (int(place), head[place].item(), weight[place].item())
+            for place in (head >= least).nonzero().flatten()
+        ]
+        for head, weight in zip(moves[:, line], weights[:, line], strict=True)
     ]
 
 
 def _effect(
     question: Question,
-    settings: Settings,
+    settings: Mapping[str, Any],
     opened: Opened,
     known: Sequence[str],
     runs: tuple[Parts, Parts, Parts | None],
@@ -248,7 +201,7 @@ def _effect(
 
     answers = [log_probs(each[last][0, at]) for each in (base, now, there)]
     here = question.known_truth(question.focus) or known[int(answers[0].argmax())]
-    elsewhere = settings.other[question.focus]
+    elsewhere = settings["other"][question.focus]
     if elsewhere in (GAP, here):
         elsewhere = known[int(answers[2].argmax())]
     if elsewhere == here:

@@ -67,7 +67,7 @@ class Inside(MaskExplorer):
     def way(self) -> Data:
         """Return what the ladder shows, as :func:`cloze.explorer.inside.inside` does."""
         with self.lock:
-            return self._inside(self._question, self.inside)
+            return self._look_inside(self._question, self.inside)
 
     def still(self) -> Markup:
         """Write the ladder as a table, the answer on top, for where nothing runs."""

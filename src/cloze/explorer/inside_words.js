@@ -60,7 +60,7 @@ export function rungInWords(state, { rungs }, n) {
   const name = capitalised(nameOf(rung));
   let work = `${name}: the gap begins as the vector of the mask. Nothing else has been read.`;
   if (rung.part === "attention") {
-    const most = heads.map(({ arcs: read }, head) => {
+    const most = heads.map((read, head) => {
       const [best] = [...read].sort(([, a], [, b]) => b - a);
       return best ? `head ${head + 1} ${placeOf(state.held, state.focus, best)}` : "";
     });

@@ -3,7 +3,7 @@
 
 import { button, choice, element, join, lineForm } from "../widgets/browser/element.js";
 import { capitalised, counted, fixed, inNats, visible } from "../widgets/browser/words.js";
-import { arcs, placeOf, strip, widthOf } from "./arcs.js";
+import { arcs, placeOf, widthOf } from "./arcs.js";
 import { howToRead, NOTES, nameOf, rungInWords } from "./inside_words.js";
 import { paragraph, titleOf, written } from "./parts.js";
 
@@ -105,10 +105,10 @@ function whatItReads(state, { looks }, settings, rung, most) {
   const changed = heads.map((_, head) => settings.parts[`${layer}.${head}`] ?? "");
   const here = pointedLayer === layer && pointedHead < heads.length ? pointedHead : -1;
   const picture = arcs({ line: shown, at: focus, looks, heads, changed, pointed: here, most });
-  const buttons = heads.map(({ arcs: read, frame }, head) => {
+  const buttons = heads.map((read, head) => {
     const [best] = [...read].sort(([, a], [, b]) => b - a);
     const place = placeOf(held, focus, best);
-    const from = best ? (best[0] === focus ? "?" : visible(held[best[0]])) : frame ? "[ ]" : "·";
+    const from = best ? (best[0] === focus ? "?" : visible(held[best[0]])) : "·";
     const moves = best ? fixed(best[1], 1) : "0";
     const label = join([
       element("b", null, head + 1),
@@ -151,12 +151,12 @@ function labelOf({ parts, doing }, key) {
  * @param {Inside} answer
  * @param {Settings} settings
  * @param {number} n
- * @param {{ arc: number, added: number }} most
+ * @param {number} most  What the thickest arc moves.
  */
 function rungOf(state, answer, settings, n, most) {
   const rung = answer.rungs[n];
   const truth = state.truthAt(state.focus);
-  const { own, translated, before, added, part } = rung;
+  const { own, translated, before, part } = rung;
   const last = n === answer.rungs.length - 1;
   return element(
     "li",
@@ -166,8 +166,8 @@ function rungOf(state, answer, settings, n, most) {
       "aria-current": settings.played === n ? "step" : null,
     },
     element("span", { class: "spoken" }, rungInWords(state, answer, n)),
-    element("div", { class: "name" }, element("b", null, nameOf(rung)), strip(added, most.added)),
-    element("div", { class: "does" }, whatItReads(state, answer, settings, rung, most.arc)),
+    element("div", { class: "name" }, element("b", null, nameOf(rung))),
+    element("div", { class: "does" }, whatItReads(state, answer, settings, rung, most)),
     element("div", { class: "own", "aria-hidden": true }, ...bars(own.guesses, truth)),
     element("div", { class: "cost", "aria-hidden": true }, costOf(own.cost, before)),
     element(
@@ -188,14 +188,11 @@ function rungOf(state, answer, settings, n, most) {
 function ladder(state, answer, settings) {
   const { rungs } = answer;
   const truth = state.truthAt(state.focus);
-  const moved = rungs.flatMap(({ heads }) =>
-    heads.flatMap(({ arcs: read }) => read.map(([, m]) => m)),
-  );
-  const sizes = rungs.flatMap(({ added }) => added.map(Math.abs));
-  const most = { arc: Math.max(1e-9, ...moved), added: Math.max(1e-9, ...sizes) / 2 };
+  const moved = rungs.flatMap(({ heads }) => heads.flat().map(([, moves]) => moves));
+  const most = Math.max(1e-9, ...moved);
   const translates = rungs.some(({ translated }) => translated);
   const heads = [
-    ["name", "part, and what it adds"],
+    ["name", "part"],
     ["does", "what it reads"],
     ["own", "guess, if it ended here"],
     ["cost", truth === null ? "" : `cost of ${visible(truth)}`],

@@ -36,7 +36,6 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {(Line & { name: string, masked: number[] })[]} examples
  * @property {Paid[]} paid
  * @property {boolean} tools
- * @property {number} seed
  * @property {number} revision  How often the models have changed.
  *
  * @typedef {Line & Omit<Question, "inside"> & Looks & Settings & { inside: InsideSettings }} Traits
@@ -176,16 +175,3 @@ export function parts({ truth, words }) {
 
 /** @type {(symbols: State["symbols"], line: string[]) => string} */
 export const written = ({ wide }, line) => line.join(wide ? " " : "");
-
-/**
- * Say what a one-sided reader sees of the line.
- * @param {State} state
- * @param {string} reader
- */
-export function seenBy({ held, open, focus, symbols }, reader) {
-  const shown = held.map((symbol, at) => (open.includes(at) ? "_" : symbol));
-  const seen = reader === "left" ? shown.slice(0, focus) : shown.slice(focus + 1);
-  const text = written(symbols, seen).trim();
-  const side = reader === "left" ? "before" : "after";
-  return text ? `It sees only what is ${side} the gap: “${text}”.` : `Nothing is ${side} the gap.`;
-}

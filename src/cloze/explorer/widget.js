@@ -5,13 +5,12 @@
 // says src/cloze/explorer/answers.py.
 
 import { join } from "../widgets/browser/element.js";
-import { randomOf } from "../widgets/browser/random.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
 import { counted, visible } from "../widgets/browser/words.js";
 import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
 import { relevant, UNTOUCHED } from "./inside.js";
 import { explorer } from "./markup.js";
-import { seenBy, written } from "./parts.js";
+import { written } from "./parts.js";
 import { VIEWS } from "./views.js";
 
 /**
@@ -51,7 +50,6 @@ export default class MaskExplorer extends Widget {
   #asking = false;
   #guessed = ""; // what the last answer guesses
   #own = false; // whether it is changing its state itself
-  #chance;
 
   static {
     for (const { actions } of Object.values(VIEWS)) Object.assign(MaskExplorer.prototype, actions);
@@ -61,7 +59,6 @@ export default class MaskExplorer extends Widget {
   constructor(model) {
     super(model);
     this.announcement = "Ready.";
-    this.#chance = randomOf(this.get("seed"));
     this.#own = true;
     this.changed();
     this.#own = false;
@@ -196,23 +193,12 @@ export default class MaskExplorer extends Widget {
    * @returns {Promise<any>}
    */
   async #ask(what, question) {
-    const { posed } = this;
-    try {
-      const answer = await this.ask(what, /** @type {any} */ (question));
-      if (this.#failed) await this.attempt(() => {}); // what failed before does so no more
-      this.#failed = false;
-      return answer;
-    } catch (error) {
-      if (posed !== this.posed) return null;
-      this.#failed = true;
-      await this.attempt(() => {
-        throw error;
-      });
-      return null;
-    }
+    let answer = null;
+    await this.attempt(async () => {
+      answer = await this.ask(what, /** @type {any} */ (question));
+    });
+    return answer;
   }
-
-  #failed = false; // whether the last question was
 
   markup() {
     return explorer(this);
@@ -302,7 +288,7 @@ export default class MaskExplorer extends Widget {
 
   /** Mask each position with a probability of 15%, and at least one. */
   do_random() {
-    const draws = this.get("truth").map(() => this.#chance());
+    const draws = this.get("truth").map(() => Math.random());
     const below = [...draws.keys()].filter((at) => draws[at] < 0.15);
     const drawn = below.length ? below : [draws.indexOf(Math.min(...draws))];
     this.mask(drawn, `${counted(drawn.length, "position")} masked at random.`, drawn[0]);
@@ -420,14 +406,6 @@ export default class MaskExplorer extends Widget {
       ? "Guess first: truth and guesses are hidden."
       : "Nothing is hidden.";
     this.become({ guess_first: chosen, revealed: false }, announcement);
-  }
-
-  /**
-   * Say what one reader sees of the line, and nothing else of it.
-   * @param {{ name: string }} sent
-   */
-  do_reads({ name }) {
-    this.become({}, seenBy(this.state, name));
   }
 
   /** Show truth and guesses. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 import traitlets
 from markupsafe import Markup
 
-from cloze.arguments import MOST, Positions, Some, between, checked, positions, shown, whole_number
+from cloze.arguments import MOST, Positions, Some, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.explorer.answers import Data, Question, ask, by_position, guesses, numbers, pair
-from cloze.explorer.inside import UNTOUCHED, Settings, inside
+from cloze.explorer.inside import UNTOUCHED, inside
 from cloze.explorer.tally import Tally
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Comparison, Predictor, predictors_of
@@ -26,7 +26,6 @@ from cloze.widgets.widget import Widget, program
 HERE = Path(__file__).parent
 VIEWS = tuple(sorted(path.stem for path in (HERE / "views").glob("*.js")))
 """A view is a file in this folder."""
-MOST_HANDS = 10_000
 FEW = 500
 """Up to this many symbols are listed to choose from; of more, one is typed."""
 
@@ -61,18 +60,18 @@ POSITIONS: dict[str, Any] = {
 class MaskExplorer(Widget):
     """Click a letter: it is masked, and the guesses from the left, right and both sides appear.
 
-    All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
-    ``hands``, ``focus``, ``view``, ``guess_first``, ``revealed``, ``present``, ``model``; ``loss``
-    and ``predictions`` follow from them. A line of Python that sets ``line`` or ``masked`` begins
-    afresh: nothing is filled in, no hands are raised, and the first masked position is selected.
-    ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line of Python, changes
-    what is masked.
+    All of it can be read from Python too: ``line``, ``masked``, ``filled``, ``hands``, ``focus``,
+    ``view``, ``guess_first``, ``revealed``, ``present``; ``loss`` and ``predictions`` follow from
+    them. A line of Python that sets ``line`` or ``masked`` begins afresh: nothing is filled in, no
+    hands are raised, and the first masked position is selected. ``explorer.observe(f, "masked")``
+    calls ``f`` whenever a click, or a line of Python, changes what is masked.
 
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
     with one hand more that all symbols share; what it cost stands beside what the readers paid and,
-    over all that was revealed so far, in ``tally``. With ``guess_first="once"`` one person guesses,
-    once for each line: after *Reveal*, what else is hidden in it shows its guesses at once.
+    over all that was revealed so far, in a :class:`Tally`. With ``guess_first="once"`` one person
+    guesses, once for each line: after *Reveal*, what else is hidden in it shows its guesses at
+    once.
 
     Args:
         model: a model of yours, anything else that predicts, or several by name; by default the
@@ -83,12 +82,11 @@ class MaskExplorer(Widget):
             what its example speaks of, so that there is something to see.
         corpus: what your model has learned from; adds what knowing its frequencies would cost.
         examples: lines to choose from, by name; what the model cannot read is left out.
-        tally: counts what a room has paid, for several explorers together; by default for this one.
+        tally: counts what a room has paid, for several explorers together.
         guess_first: True or ``"once"`` to begin with a gap that is guessed before its answer is
             seen.
         present: large type and nothing that only one reader needs, for a lecture hall.
         tools: False leaves the line and the guesses, and nothing else to press.
-        seed: for "mask 15% at random".
 
     Raises:
         TextError: the line is empty or too long.
@@ -97,8 +95,6 @@ class MaskExplorer(Widget):
 
     _esm = program(HERE / "widget.js")
 
-    model = traitlets.Any()
-    line = traitlets.Any()
     masked = traitlets.Any(frozenset()).tag(**POSITIONS)
     filled: traitlets.Dict[Any, Any] = traitlets.Dict().tag(**MAPPING)
     hands: traitlets.Dict[Any, Any] = traitlets.Dict().tag(**MAPPING)
@@ -120,7 +116,6 @@ class MaskExplorer(Widget):
     paid: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """What the tally holds."""
     tools = traitlets.Bool(True).tag(sync=True)
-    seed = traitlets.Int().tag(sync=True)
     revision = traitlets.Int().tag(sync=True)
     """How often the models have changed: a browser that shows their answers asks again."""
 
@@ -137,13 +132,11 @@ class MaskExplorer(Widget):
         guess_first: bool | Literal["once"] = False,
         present: bool = False,
         tools: bool = True,
-        seed: Annotated[int, between(0, 999_999_999)] = 0,
     ) -> None:
-        self._corpus, self._given, self._tally = corpus, dict(examples), tally
         self._predictors = predictors_of(model, corpus)
-        self._remembered: dict[str, tuple[object, Any]] = {}
-        self._follows = False
-        first = next(iter(self._given.values()))
+        self._answered: tuple[object, Comparison] | None = None
+        self._set_by_cell = False
+        first = next(iter(examples.values()))
         state = self._with_line(first.line if line is None else line)
         if masked is None:
             masked = []
@@ -152,16 +145,14 @@ class MaskExplorer(Widget):
         chosen = frozenset(positions(masked, len(state["truth"]))) | state["masked"]
         state |= {"masked": chosen, "focus": min(chosen, default=0)}
         super().__init__(
-            model=shipped_models() if model is None else model,
-            line=self._symbols.write(state["truth"]),
             guess_first=guess_first,
             present=present,
             tools=tools,
-            seed=seed,
-            **self._able(),
+            symbols=self._described_symbols(),
+            examples=self._readable(examples),
             **state,
         )
-        self._follows = True
+        self._set_by_cell = True
         if tally:
             traitlets.link((tally, "paid"), (self, "paid"))
 
@@ -183,6 +174,15 @@ class MaskExplorer(Widget):
     # ── what follows from the state ──────────────────────────────────────────────────────────────
 
     @property
+    def line(self) -> str:
+        """The line as text."""
+        return self._symbols.write(self.truth)
+
+    @line.setter
+    def line(self, text: str) -> None:
+        self._begin(self._with_line(text))
+
+    @property
     def predictions(self) -> Comparison:
         """What each model answers at the open positions."""
         with self.lock:
@@ -197,16 +197,8 @@ class MaskExplorer(Widget):
     def update(self) -> None:
         """Ask the models again: call it when their weights have changed."""
         with self.lock:
-            self._remembered.clear()
+            self._answered = None
             self.revision += 1
-
-    @property
-    def tally(self) -> Tally:
-        """What the room and the readers have paid so far."""
-        if self._tally is None:
-            self._tally = Tally()
-            traitlets.link((self, "paid"), (self._tally, "paid"))
-        return self._tally
 
     def still(self) -> Markup:
         """Write the line and, unless they are hidden, the guesses as a table."""
@@ -241,7 +233,8 @@ class MaskExplorer(Widget):
 
     def answer_occlusion(self, **sent: Any) -> list[Any]:
         """Return what the last answer at the selected gap depends on."""
-        return numbers(self._occlusion(Question.of(sent)))
+        question = Question.of(sent)
+        return numbers(self._last.occlusion(question.held, question.open, question.focus).tolist())
 
     def answer_pair(self, **sent: Any) -> Data:
         """Return what is guessed at two gaps, apart and together."""
@@ -249,12 +242,11 @@ class MaskExplorer(Widget):
 
     def answer_inside(self, **sent: Any) -> Data:
         """Return the way to the answer at the selected gap, with the parts changed that are."""
-        return self._inside(Question.of(sent), sent["inside"])
+        return self._look_inside(Question.of(sent), sent["inside"])
 
     def answer_surprise(self, **sent: Any) -> list[Any]:
         """Return what each symbol of a line without gaps costs."""
-        truth = Question.of(sent).truth
-        return self._once("surprise", truth, lambda: numbers(self._last.surprise(truth).tolist()))
+        return numbers(self._last.surprise(Question.of(sent).truth).tolist())
 
     def answer_read(self, text: str) -> Data:
         """Read a line as it was typed or pasted; of too many characters, the first.
@@ -292,25 +284,25 @@ class MaskExplorer(Widget):
     def _max_len(self) -> int:
         return min(each.max_len for each in self._predictors.values())
 
-    def _able(self) -> Data:
-        """Return what these models can read and show."""
+    def _described_symbols(self) -> Data:
         known = self._symbols.known
-        examples = []
-        for name, (line, part) in self._given.items():
-            with suppress(ValueError):  # it is of characters, say, and these models read words
-                read = self._with_line(line)
-                masked = self._place(read["truth"], part)
-                examples.append({"name": name, **read, "masked": masked})
         return {
-            "symbols": {
-                "unit": self._symbols.unit,
-                "known": list(known) if len(known) <= FEW else None,
-                "n": len(known),
-                "size": len(self._symbols.vocabulary),
-                "wide": any(len(symbol) > 1 for symbol in known),
-            },
-            "examples": examples,
+            "unit": self._symbols.unit,
+            "known": list(known) if len(known) <= FEW else None,
+            "n": len(known),
+            "size": len(self._symbols.vocabulary),
+            "wide": any(len(symbol) > 1 for symbol in known),
         }
+
+    def _readable(self, examples: Mapping[str, Example]) -> list[Data]:
+        """Return the examples that these models can read."""
+        readable = []
+        for name, (line, part) in examples.items():
+            with suppress(ValueError):  # it is of characters, say, and these models read words
+                state = self._with_line(line)
+                masked = self._place(state["truth"], part)
+                readable.append({"name": name, **state, "masked": masked})
+        return readable
 
     def _with_line(self, text: object) -> Data:
         """Read a line, of which nothing is masked but its own gaps.
@@ -339,23 +331,15 @@ class MaskExplorer(Widget):
                 return list(range(start, start + len(wanted)))
         raise ValueError(f"{shown(part)} is not in {shown(self._symbols.write(truth))}.")
 
-    def _once(self, what: str, question: object, ask: Callable[[], Any]) -> Any:
-        """Ask, unless it is what was asked last."""
-        if what not in self._remembered or self._remembered[what][0] != question:
-            self._remembered[what] = question, ask()
-        return self._remembered[what][1]
-
     def _predict(self, question: Question) -> Comparison:
+        """Ask, unless it is what was asked last."""
         asked = question.held, question.open
-        return self._once("guesses", asked, lambda: ask(question, self._predictors))
+        if self._answered is None or self._answered[0] != asked:
+            self._answered = asked, ask(question, self._predictors)
+        return self._answered[1]
 
-    def _inside(self, question: Question, looked: Mapping[str, Any]) -> Data:
-        settings = Settings.of(looked)
-        return inside(question, settings, self._predictors.get(settings.reader, self._last))
-
-    def _occlusion(self, question: Question) -> list[float]:
-        asked = question.held, question.open, question.focus
-        return self._once("occlusion", asked, lambda: self._last.occlusion(*asked).tolist())
+    def _look_inside(self, question: Question, settings: Mapping[str, Any]) -> Data:
+        return inside(question, settings, self._predictors.get(settings["reader"], self._last))
 
     # ── the state ────────────────────────────────────────────────────────────────────────────────
     # A click sends all that follows from it. What a cell sets is read here, and what cannot stay
@@ -372,12 +356,12 @@ class MaskExplorer(Widget):
     @contextmanager
     def _together(self) -> Iterator[None]:
         """Change several parts of the state at once; nothing else follows from them."""
-        before, self._follows = self._follows, False
+        self._set_by_cell = False
         try:
             with self.lock, self.hold_sync(), self.hold_trait_notifications():
                 yield
         finally:
-            self._follows = before
+            self._set_by_cell = True
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what a click has changed, and all that JavaScript says follows from it."""
@@ -392,71 +376,19 @@ class MaskExplorer(Widget):
             for name, value in (fresh | state).items():
                 setattr(self, name, value)
 
-    @traitlets.validate("line", "masked", "filled", "hands", "focus", "model")
+    @traitlets.validate("masked", "focus")
     def _check(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
-        return getattr(self, f"_read_{name}")(value) if self._follows else value
-
-    def _read_line(self, value: Any) -> str:
-        return self._symbols.write(self._with_line(value)["truth"])
-
-    def _read_masked(self, value: Any) -> frozenset[int]:
+        if not self._set_by_cell:
+            return value
+        if name == "focus":
+            return whole_number(value, 0, len(self.truth) - 1, "A position of this line")
         gaps = (i for i, symbol in enumerate(self.truth) if symbol == GAP)
         return frozenset(positions(value, len(self.truth))).union(gaps)
 
-    def _read_focus(self, value: Any) -> int:
-        return whole_number(value, 0, len(self.truth) - 1, "A position of this line")
-
-    def _read_filled(self, value: Mapping[int, str]) -> dict[int, str]:
-        filled = {self._read_focus(at): self._symbols.read_symbol(s) for at, s in value.items()}
-        for at in filled.keys() - self.masked:
-            raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
-        return filled
-
-    def _read_hands(self, value: Mapping[int, Mapping[str, int]]) -> dict[int, dict[str, int]]:
-        raised: dict[int, dict[str, int]] = {at: {} for at in value}
-        for at in raised:
-            if at not in self._question.open:
-                raise ValueError(
-                    f"Position {at} is not an open gap; guess where something is hidden."
-                )
-            for symbol, n in value[at].items():
-                if whole_number(n, 0, MOST_HANDS, "A number of hands"):
-                    raised[at][self._symbols.read_symbol(symbol)] = n
-        return raised
-
-    def _read_model(self, value: Any) -> Any:
-        before, self._predictors = self._predictors, predictors_of(value, self._corpus)
-        try:
-            self._with_line(self.line)
-        finally:
-            self._predictors = before
-        return value
-
-    @traitlets.observe("line", "masked", "guess_first", "model")
-    def _take(self, change: Any) -> None:
-        """Begin afresh with what a cell has set."""
-        if not self._follows:
-            return
-        if change.name == "line":
-            self._begin(self._with_line(change.new))
-        elif change.name == "masked":
+    @traitlets.observe("masked", "guess_first")
+    def _begin_afresh(self, change: Any) -> None:
+        if self._set_by_cell and change.name == "masked":
             self._begin({"masked": change.new})
-        elif change.name == "guess_first":
+        elif self._set_by_cell:
             self.revealed = False
-        else:
-            self._take_model(change.new)
-
-    def _take_model(self, model: Any) -> None:
-        with self._together():
-            before, self._predictors = self._symbols, predictors_of(model, self._corpus)
-            self.inside = UNTOUCHED
-            for name, value in self._able().items():
-                setattr(self, name, value)
-            if self._symbols != before:
-                self._begin(self._with_line(self.line))
-            self.update()
-
-    @traitlets.observe("truth")
-    def _tell_line(self, change: Any) -> None:
-        self.line = self._symbols.write(change.new)

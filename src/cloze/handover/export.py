@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,11 +72,9 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
 
 def _add_code(folder: Path) -> None:
     """Copy the model's source files into a folder, where they import each other and not cloze."""
-    package = Path(str(sys.modules["cloze"].__file__)).parent
-    for module in (package / "handover" / "huggingface.py", package / "encoder.py"):
-        text = module.read_text("utf-8").replace(
-            "from cloze.encoder import", "from .encoder import"
-        )
+    here = Path(__file__).parent
+    for module in (here / "huggingface.py", here.parent / "encoder.py"):
+        text = module.read_text("utf-8").replace("from cloze.encoder", "from .encoder")
         (folder / module.name).write_text(text, encoding="utf-8")
 
 
@@ -95,12 +91,11 @@ def with_room(model: MaskedLM) -> tuple[Vocabulary, dict[str, Tensor]]:
     vectors = state["encoder.embedding.weight"]
     read_as = {PAD: torch.zeros_like(vectors[0]), UNKNOWN: vectors[vocabulary.mask_id]}
     added = [special for special in read_as if special not in vocabulary.specials]
-    if added:
-        rows = torch.stack([read_as[special] for special in added])
-        never = torch.full((len(added),), NEVER)
-        state["encoder.embedding.weight"] = torch.cat([vectors, rows])
-        state["head.weight"] = torch.cat([state["head.weight"], torch.zeros_like(rows)])
-        state["head.bias"] = torch.cat([state["head.bias"], never])
+    rows = torch.stack([read_as[special] for special in added])
+    never = torch.full((len(added),), NEVER)
+    state["encoder.embedding.weight"] = torch.cat([vectors, rows])
+    state["head.weight"] = torch.cat([state["head.weight"], torch.zeros_like(rows)])
+    state["head.bias"] = torch.cat([state["head.bias"], never])
     return vocabulary.with_specials(*added), state
 
 
@@ -181,25 +176,23 @@ def _card(model: MaskedLM, made_by: Mapping[str, Any], checkpoint: Path | str) -
     """Return the model card."""
     path = Path(checkpoint)
     ours = path.resolve().parent == CHECKPOINTS.resolve()
-    of_words = bool(model.vocabulary.separator)
-    rows = [
-        f"| {name.replace('_', ' ')} | {f'`{value}`' if isinstance(value, str) else value} |"
-        for name, value in made_by.items()
-    ]
+    unit = "word" if model.vocabulary.separator else "character"
     example, answer = _example(model)
-    return CARD.format(
+    return CARD.read_text(encoding="utf-8").format(
         licence_tag="license: cc0-1.0\n" if ours else "",
         name=path.stem,
-        units="words" if of_words else "characters",
+        unit=unit,
         n_parameters=sum(tensor.numel() for tensor in model.parameters()),
         n_ordinary=model.vocabulary.n_ordinary,
         max_len=model.config.max_len,
         sight=SIGHT[model.config.direction],
         example=example,
         answer=answer,
-        source=_source(),
-        reading=READS_WORDS if of_words else READS_CHARACTERS,
-        rows="\n".join(rows),
+        reading=READING[unit],
+        rows="\n".join(
+            f"| {name.replace('_', ' ')} | {f'`{value}`' if isinstance(value, str) else value} |"
+            for name, value in made_by.items()
+        ),
         licence=OUR_LICENCE if ours else "Whoever trained the weights says under which licence.",
     )
 
@@ -217,81 +210,18 @@ def _example(model: MaskedLM) -> tuple[str, str]:
     return line.replace(GAP, MASK), fill(line, model, at_once=True).text
 
 
-def _source() -> str:
-    """Return the name of this package's distribution; the index has another `cloze`, too."""
-    for name in metadata.packages_distributions().get("cloze", [])[:1]:
-        about = metadata.metadata(name)
-        links = dict(link.split(", ") for link in about.get_all("Project-URL") or [])
-        where = f" ({links['Source']})" if "Source" in links else ""
-        return f"the distribution `{about['Name']}` {about['Version']}{where}"
-    return "the series itself"
-
-
-SIGHT = {
-    "both": "what stands on both sides of a gap",
-    "left": "what stands left of a gap",
-    "right": "what stands right of a gap",
-}
+CARD = Path(__file__).with_name("card.md")
+SIGHT = {"both": "on both sides of", "left": "left of", "right": "right of"}
 CHARACTERS_EXAMPLE = "_hey walked thr_ugh the ga_den"
 WORDS_EXAMPLE = "on friday anna took her blue _ to school because it was raining again"
-READS_CHARACTERS = """\
-One `[MASK]` stands for one missing character. The tokenizer knows newline, space and a–z: it makes
-letters small, folds accents, drops apostrophes and turns other punctuation into spaces; a digit or
-a letter of another script is `[UNK]`."""
-READS_WORDS = """\
-One `[MASK]` stands for one missing word. The tokenizer makes letters small, leaves punctuation out
-and puts the line between `[BEGIN]` and `[END]`; a word that is not of this world is `[UNK]`."""
+READING = {
+    "character": """The tokenizer knows newline, space and a–z: it
+makes letters small, folds accents, drops apostrophes and turns other punctuation into spaces; a
+digit or a letter of another script is `[UNK]`.""",
+    "word": """The tokenizer makes letters small, leaves
+punctuation out and puts the line between `[BEGIN]` and `[END]`; a word that is not of this world is
+`[UNK]`.""",
+}
 OUR_LICENCE = """\
 The weights and the text that they were trained on are in the public domain (CC0-1.0): the text was
 written for the series."""
-CARD = """\
----
-library_name: transformers
-pipeline_tag: fill-mask
-language: en
-{licence_tag}tags:
-- cloze
-- masked-language-modeling
----
-
-# {name}: a masked language model of {units}
-
-An encoder of {n_parameters:,} parameters that guesses missing {units} from {sight}.
-It was trained with Cloze, a series of notebooks that teaches masked language modeling on one core.
-It is there to be taken apart, and too small for anything else.
-
-## Use
-
-```python
-from transformers import pipeline
-
-fill = pipeline("fill-mask", "path/to/this/folder", trust_remote_code=True)
-fill("{example}")
-```
-
-With its best guess in every gap, this line reads *{answer}*.
-
-`AutoModelForMaskedLM` and `AutoTokenizer` load it in the same way. `trust_remote_code=True` runs
-the Python files of this folder. If you have the package `cloze` of
-{source}, say
-`import cloze.handover.huggingface` instead. The tokenizer alone needs neither:
-`PreTrainedTokenizerFast.from_pretrained("path/to/this/folder")`.
-
-It knows {n_ordinary} {units} and reads at most {max_len} symbols at a time.
-{reading}
-
-`[UNK]` and `[PAD]` have ids of their own. What training did not have of them was added: nobody
-looks at padding, an unknown symbol is read as a gap is, and neither is ever the answer.
-
-## Training
-
-| | |
-| --- | --- |
-{rows}
-
-Losses are means of −log P(truth) per question on text that was not trained on, in nats.
-
-## Licence
-
-{licence} The Python files are Cloze's: © 2026 the Cloze authors, BSD-3-Clause.
-"""

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -37,19 +36,8 @@ LOGITS_AT_ONCE = 2**24
 NAMELESS = 128
 """How many rows a model may have beyond its tokenizer's, or 1% of them if that is more: sizes are
 often rounded up for speed."""
-NEEDED = {
-    "config.json": ("config.json",),
-    "weights": ("*.safetensors",),
-    "tokenizer": ("tokenizer.json", "vocab.txt", "vocab.json", "*.model"),
-}
-"""What a folder must have, and in which files it may be."""
-PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5")
 
-WHITE = {" ": "␣", "\n": "↵", "\t": "⇥"}
-_plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-_others = [byte for byte in range(256) if byte not in _plain]
-BYTES = {chr(byte): byte for byte in _plain} | {chr(256 + n): b for n, b in enumerate(_others)}
-"""The byte that each character of a byte-level piece stands for (GPT-2's table)."""
+WHITE = str.maketrans(" \n\t", "␣↵⇥")
 
 
 # What lines are made of
@@ -77,13 +65,18 @@ class Pieces(Symbols):
 
         The tokenizer's special tokens are never an answer, except the one for unknown text.
         """
+        from transformers.convert_slow_tokenizer import bytes_to_unicode
+
         tokens = dict(sorted((i, token) for token, i in tokenizer.get_vocab().items()))
         mask = tokenizer.mask_token_id
         special = {*tokenizer.all_special_ids} - {tokenizer.unk_token_id, mask}
         mark = "".join(tokenizer.tokenize("a a"))
+        byte_of = {}
+        if "Ġ" in mark:
+            byte_of = {sign: byte for byte, sign in bytes_to_unicode().items()}
         taken, names = {GAP, MASK, ""}, {mask: MASK}
         for i, token in tokens.items():
-            name = _name(token, in_bytes="Ġ" in mark, space="▁" if "▁" in mark else " ")
+            name = _name(token, byte_of, "▁" if "▁" in mark else " ")
             names.setdefault(i, name if name not in taken else f"{name}·{i}")
             taken.add(names[i])
         ordinary = [i for i in tokens if i not in special and i != mask]
@@ -165,16 +158,14 @@ class Pieces(Symbols):
         return torch.tensor([ids[MASK if symbol == GAP else symbol] for symbol in line])
 
 
-def _name(token: str, *, in_bytes: bool, space: str) -> str:
-    """Write a token so that all of it is visible."""
+def _name(token: str, byte_of: Mapping[str, int], space: str) -> str:
+    """Write a token so that all of it is visible; in some tokenizers, each sign is a byte."""
     text = token.replace(space, " ")
-    if in_bytes and all(sign in BYTES for sign in token):
-        text = bytes(BYTES[sign] for sign in token).decode(errors="backslashreplace")
-    return "".join(map(_visible, text))
-
-
-def _visible(sign: str) -> str:
-    return WHITE.get(sign) or (sign if sign.isprintable() else ascii(sign)[1:-1])
+    if byte_of.keys() >= {*token}:
+        text = bytes(byte_of[sign] for sign in token).decode(errors="backslashreplace")
+    return "".join(
+        sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text.translate(WHITE)
+    )
 
 
 def frame_of(tokenizer: Any) -> tuple[Tensor, Tensor]:
@@ -204,12 +195,11 @@ class PieceModel:
         at_once = max(1, LOGITS_AT_ONCE // (input_ids.shape[1] * len(self.vocabulary)))
         batches = zip(*(torch.split(each, at_once) for each in (input_ids, selected)), strict=True)
         inside = slice(len(self.before), len(self.before) + input_ids.shape[1])
-        logits = [self.ask(lines).logits[:, inside][chosen] for lines, chosen in batches]
+        logits = [
+            self.model(input_ids=self.framed(lines)).logits[:, inside][chosen]
+            for lines, chosen in batches
+        ]
         return torch.cat(logits)[:, self.pieces.order]
-
-    def ask(self, lines: Tensor, **options: Any) -> Any:
-        """Return the model's output for lines ``(batch, length)`` in their frames."""
-        return self.model(input_ids=self.framed(lines), **options)
 
     def framed(self, lines: Tensor) -> Tensor:
         """Return the tokenizer's ids of lines ``(batch, length)``, with the frame around them."""
@@ -238,17 +228,12 @@ class PiecePredictor(Predictor):
     @checked
     def __init__(self, folder: FilePath, name: str = "") -> None:
         need("Reading a model of transformers", transformers=5)
-        path = Path(folder)
-        _complete(path)
-        with _reading(path):
-            theirs, tokenizer = _loaded(path, "eager")  # the other ways do not return attention
-            theirs.requires_grad_(False)
-            model = PieceModel(theirs, Pieces.of(tokenizer))
-            longest = longest_line(theirs, tokenizer) - len(model.before) - len(model.after)
-            if longest < 1:
-                raise ValueError("it has no room for a piece between its first and last symbols")
-        longest = min(LONGEST, longest)
-        super().__init__(model, model.pieces, longest, name or path.resolve().name)
+        theirs, tokenizer = load_folder(folder, "eager")  # the other ways return no attention
+        theirs.requires_grad_(False)
+        model = PieceModel(theirs, Pieces.of(tokenizer))
+        longest = longest_line(theirs, tokenizer) - len(model.before) - len(model.after)
+        name = name or Path(folder).resolve().name
+        super().__init__(model, model.pieces, min(LONGEST, longest), name)
 
     def opened(self, line: Sequence[str], gaps: Iterable[int]) -> Opened | None:
         """Return the model and its input, to look inside; None for an unknown architecture."""
@@ -264,56 +249,39 @@ class PiecePredictor(Predictor):
 # A folder
 
 
-def _complete(folder: Path) -> None:
-    """Refuse a folder that lacks a file, or has weights in the older format only."""
-
-    def has(*patterns: str) -> list[str]:
-        return [path.name for pattern in patterns for path in sorted(folder.glob(pattern))]
-
-    if not folder.is_dir():
-        raise ValueError(
-            f"There is no folder {folder}; check the path, or get a model first with "
-            "hf download NAME --local-dir FOLDER."
-        )
-    missing = [what for what, patterns in NEEDED.items() if not has(*patterns)]
-    if "weights" in missing and (pickled := has(*PICKLED)):
-        raise ValueError(
-            f"{folder} has its weights only in {pickled[0]}, and reading such a file can run code; "
-            "load it where you trust it, and save it again with save_pretrained, as safetensors."
-        )
-    if missing:
-        raise ValueError(
-            f"{folder} has no {' and no '.join(missing)}; save a model and its tokenizer there "
-            "with save_pretrained."
-        )
-
-
-@contextmanager
-def _reading(folder: Path) -> Iterator[None]:
-    """Turn whatever the libraries raise into one sentence."""
-    try:
-        with quiet():
-            yield
-    except Exception as error:
-        reason = " ".join(str(error).strip().partition("\n")[0].split()) or type(error).__name__
-        raise ValueError(
-            f"{folder} has no fill-mask model that can be read: {reason.rstrip('.:')[:300]}."
-        ) from None
-
-
-def load_folder(folder: FilePath) -> tuple[Any, Any]:
+def load_folder(folder: FilePath, attention: str | None = None) -> tuple[Any, Any]:
     """Return the fill-mask model and the tokenizer of a folder, as ``transformers`` has them.
+
+    Args:
+        folder: written by ``save_pretrained`` of both.
+        attention: the way to compute it; by default the fastest.
 
     Raises:
         ValueError: the folder has no such model.
     """
-    _complete(Path(folder))
-    with _reading(Path(folder)):
-        return _loaded(Path(folder))
+    path = Path(folder)
+    if not path.is_dir():
+        raise ValueError(
+            f"There is no folder {path}; check the path, or get a model first with "
+            "hf download NAME --local-dir FOLDER."
+        )
+    pickled = next(path.glob("pytorch_model*.bin"), None)
+    if pickled and not any(path.glob("*.safetensors")):
+        raise ValueError(
+            f"{path} has its weights only in {pickled.name}, and reading such a file can run code; "
+            "load it where you trust it, and save it again with save_pretrained, as safetensors."
+        )
+    try:
+        with quiet():
+            return _loaded(path, attention)
+    except Exception as error:  # whatever the libraries raise becomes one sentence
+        reason = " ".join(str(error).strip().partition("\n")[0].split()) or type(error).__name__
+        raise ValueError(
+            f"{path} has no fill-mask model that can be read: {reason.rstrip('.:')[:300]}."
+        ) from None
 
 
-def _loaded(folder: Path, attention: str | None = None) -> tuple[Any, Any]:
-    """Load the model and the tokenizer of a folder, with a way to compute attention."""
+def _loaded(folder: Path, attention: str | None) -> tuple[Any, Any]:
     from transformers import (
         MODEL_FOR_MASKED_LM_MAPPING,
         AutoConfig,
@@ -336,17 +304,11 @@ def _loaded(folder: Path, attention: str | None = None) -> tuple[Any, Any]:
         dtype=torch.float32,
         attn_implementation=attention,
     )
-    _fitting(model, tokenizer, loading)
-    return model.eval(), tokenizer
-
-
-def _fitting(model: Any, tokenizer: Any, loading: Mapping[str, Iterable[Any]]) -> None:
-    """Refuse missing weights, and a tokenizer of another model."""
     for name in sorted(loading["missing_keys"]):
         raise ValueError(
             f"it has no weights called {name}, so it was saved for something else than filling gaps"
         )
-    if tokenizer.mask_token is None or tokenizer.mask_token not in tokenizer.get_vocab():
+    if tokenizer.mask_token is None:
         raise ValueError("its tokenizer has no mask token")
     rows, ids = model.config.vocab_size, tokenizer.get_vocab().values()
     if max(ids) >= rows or rows - len(ids) > max(NAMELESS, rows // 100):
@@ -354,6 +316,7 @@ def _fitting(model: Any, tokenizer: Any, loading: Mapping[str, Iterable[Any]]) -
             f"its tokenizer has {len(ids):,} pieces and the model {rows:,}, so they do not belong "
             "together"
         )
+    return model.eval(), tokenizer
 
 
 def longest_line(model: nn.Module, tokenizer: Any) -> int:

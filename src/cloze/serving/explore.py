@@ -19,51 +19,6 @@ from cloze.explorer import MaskExplorer
 
 MaskExplorer(PiecePredictor({folder!r}), "the old man took his _")
 """
-PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ nb.metadata.title | escape }} in the explorer</title>
-<link rel="icon" href="data:,">
-<style>
-:root { color-scheme: light dark }
-body { margin: 1rem auto; max-width: 60rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif }
-main:has(.jp-OutputArea) .wait { display: none }
-</style>
-</head>
-<body data-base-url="{{ resources.base_url }}voila/" data-voila="voila">
-<script>
-const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-document.body.dataset.jpThemeLight = !dark;
-window.voila_heartbeat = () => {}; // Voilà calls it while the kernel works
-</script>
-<main>
-<h1>{{ nb.metadata.title | escape }}</h1>
-<p class="wait">The model is being loaded.</p>
-{% with kernel_id = kernel_start(nb) -%}
-{%- set config = page_config.copy() -%}
-{%- set _ = config.update(baseUrl=resources.base_url, kernelId=kernel_id) -%}
-<script id="jupyter-config-data" type="application/json">{{ config | tojson }}</script>
-{%- for cell in cell_generator(nb, kernel_id) %}
-<div class="jp-OutputArea">
-{%- for output in cell.outputs %}
-<div class="jp-OutputArea-child">
-{%- if output.output_type == "error" %}<p role="alert">{{ output.evalue | escape }}</p>
-{%- else %}<script type="application/vnd.voila.cell-output+json">{{ output | tojson }}</script>
-{%- endif %}
-</div>
-{%- endfor %}
-</div>
-{%- endfor %}
-{%- endwith %}
-</main>
-<script src="{{ page_config['fullStaticUrl'] }}/{{ main_js }}"></script>
-</body>
-</html>
-"""
-"""A page of our own, because those that Voilà brings along ask a network for their icons."""
 
 
 def explore(folder: Path, arguments: Sequence[str] = ()) -> None:
@@ -81,16 +36,14 @@ def explore(folder: Path, arguments: Sequence[str] = ()) -> None:
     name = PiecePredictor(folder).name  # what is wrong with it is said here, not in the browser
     from voila.app import Voila
 
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cell = new_code_cell(CELL.format(folder=str(folder)))
+    notebook = new_notebook(cells=[cell], metadata={"kernelspec": kernel, "title": name})
+    templates = str(Path(__file__).parent)  # Voilà looks into its folder voila
+    paths = [templates, os.environ.get("JUPYTER_PATH", "")]
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
+    options = ["--template=explore", "--Voila.auto_token=True"]
     with tempfile.TemporaryDirectory() as home:
-        page = Path(home, "voila", "templates", "explore", "index.html.j2")
-        page.parent.mkdir(parents=True)
-        page.write_text(PAGE, encoding="utf-8")
-        cell = new_code_cell(CELL.format(folder=str(folder)))
-        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        about = {"kernelspec": kernel, "title": name}
-        notebook = Path(home, "explorer.ipynb")
-        nbformat.write(new_notebook(cells=[cell], metadata=about), notebook)
-        paths = [home, os.environ.get("JUPYTER_PATH", "")]
-        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
-        options = ["--template=explore", "--Voila.auto_token=True"]
-        Voila.launch_instance([str(notebook), *options, *arguments])
+        file = str(Path(home, "explorer.ipynb"))
+        nbformat.write(notebook, file)
+        Voila.launch_instance([file, *options, *arguments])

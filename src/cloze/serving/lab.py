@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -14,18 +13,16 @@ NOTEBOOKS = next(
 )
 """The notebooks and their pages: inside an installed package, and beside ``src/`` in a checkout."""
 
-OPTIONS: tuple[str, ...] = (
+OPTIONS = (
     "--LabApp.extension_manager=readonly",  # which would list what a network has to offer
     # Nothing asks the network and nothing asks the learner, who would be asked at the first start.
     f"--LabApp.app_settings_dir={PACKAGE / 'serving' / 'settings'}",
     # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
     "--ServerApp.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
     "--ServerApp.contents_manager_class=cloze.serving.server.Notebooks",
+    "--allow-root",  # as one often is in a container; the server listens to this machine only
 )
 """What JupyterLab is started with, wherever the notebooks are."""
-if hasattr(os, "geteuid") and os.geteuid() == 0:
-    # In a container one often is root; the server listens to this machine only.
-    OPTIONS += ("--allow-root",)
 
 
 def lay_out(folder: Path) -> list[str]:

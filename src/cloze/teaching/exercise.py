@@ -24,15 +24,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 
+from cloze.masking import seeded
+from cloze.teaching.mistakes import mistakes_of
 from cloze.teaching.one_change import one_change
 from cloze.teaching.results import (
     Function,
     Outcome,
     Probe,
+    Probes,
     Symptom,
     Wants,
     alike,
+    anything,
     as_plain,
     call,
     first_difference,
@@ -92,7 +97,16 @@ class Verdict:
         return self.solved
 
 
-@dataclass(frozen=True)
+class Chance(random.Random):
+    """Draws what is random in probes."""
+
+    @cached_property
+    def torch(self) -> torch.Generator:
+        """The same for tensors."""
+        return seeded(self.getrandbits(31))
+
+
+@dataclass(frozen=True, eq=False)
 class Exercise:
     """An exercise that marks an answer when it is called with one.
 
@@ -103,7 +117,7 @@ class Exercise:
         minutes: What a beginner takes with the text, the hints and a mistake or two: a reader's
             estimate.
         mistakes: Wrong solutions under the sentence that names their symptom, run only if an answer
-            is wrong. Of two that fit, the first is told.
+            is wrong; by default those in ``mistakes.md``. Of two that fit, the first is told.
         probes: Makes the arguments of every call, from a generator with one of ``SEEDS``. Not
             needed for a value, nor if ``judge`` does all the looking.
         direction: What the formula is, for an answer that nothing else fits.
@@ -115,11 +129,11 @@ class Exercise:
     """
 
     solution: Any
-    wants: Wants
-    solved: str
+    wants: Wants = anything
+    solved: str = ""
     minutes: int = 5
-    mistakes: Mapping[str, Any] = field(default_factory=dict)
-    probes: Callable[[random.Random], Sequence[Probe]] | None = None
+    mistakes: Mapping[str, Any] | None = None
+    probes: Callable[[Chance], Probes] | None = None
     direction: str = ""
     limits: Mapping[str, Probe] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
@@ -187,7 +201,7 @@ class Exercise:
 
     def drawn(self, seed: int) -> Sequence[Probe]:
         """Draw the probes of a seed."""
-        return self.probes(random.Random(seed)) if self.probes else [()]  # noqa: S311
+        return [*self.probes(Chance(seed))] if self.probes else [()]
 
     def compare(self, function: Function, probes: Sequence[Probe]) -> str:
         """Return what is wrong with an answer on some probes; nothing if it is right."""
@@ -220,7 +234,8 @@ class Exercise:
 
     def known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
         """Return what every mistake gives, under its sentence."""
-        return {text: self.outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
+        mistakes = mistakes_of(self) if self.mistakes is None else self.mistakes
+        return {text: self.outcomes(wrong, probes) for text, wrong in mistakes.items()}
 
 
 def is_ours(function: Any) -> bool:

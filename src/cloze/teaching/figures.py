@@ -3,37 +3,24 @@
 Every figure is drawn from plain data and has a text twin: the sentence that says what it shows.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 
-from cloze.teaching.palette import (
-    EDGE,
-    GREY,
-    INK,
-    ON_COLOUR,
-    PAPER,
-    PICTURE_DARK,
-    PICTURE_LIGHT,
-    properties,
-)
+from cloze.teaching import palette
+from cloze.teaching.palette import GREY, INK, PAPER
 from cloze.teaching.svg import shortened
 from cloze.vocabulary import visible
 
 STYLE: Any = {
-    "figure.figsize": (7.2, 3.2),
     "figure.dpi": 110,
     "figure.facecolor": PAPER,
     "axes.facecolor": PAPER,
@@ -55,41 +42,35 @@ STYLE: Any = {
     "svg.hashsalt": "cloze",  # the same figure is the same text
 }
 
-DASHED: Any = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
-"""A line that something is compared with."""
 
+def panels(
+    titles: Sequence[str],
+    width: float = 7.2,
+    height: float = 3.2,
+    down: bool = False,
+    **sharing: Any,
+) -> tuple[Figure, list[Axes]]:
+    """Make axes side by side or, going down, one below the other, each with its title.
 
-@contextmanager
-def series_style() -> Iterator[None]:
-    """Draw in the style of the series inside the block."""
-    with rc_context(STYLE):
-        yield
-
-
-def empty_figure(width: float = 7.2, height: float = 3.2) -> Figure:
-    """Make a figure without axes; its size is in inches."""
-    with series_style():
-        return Figure(figsize=(width, height), layout="constrained")
+    The size of the figure is in inches.
+    """
+    figure = Figure(figsize=(width, height), layout="constrained")
+    shape = (len(titles), 1) if down else (1, len(titles))
+    row = [*figure.subplots(*shape, squeeze=False, **sharing).flat]
+    for axes, title in zip(row, titles, strict=True):
+        axes.set_title(title)
+    return figure, row
 
 
 def new_figure(width: float = 7.2, height: float = 3.2) -> tuple[Figure, Axes]:
-    """Make an empty figure in the style of the series."""
-    with series_style():
-        figure = empty_figure(width, height)
-        return figure, figure.subplots()
-
-
-def fading(low: str, high: str = "") -> LinearSegmentedColormap:
-    """Make a colour map from transparent to one colour, or from one over transparent to another."""
-    stops: list[Any] = [(0, to_rgba(low, 0)), (1, low)]
-    if high:
-        stops = [(0, low), (0.5, to_rgba(low, 0)), (0.5, to_rgba(high, 0)), (1, high)]
-    return LinearSegmentedColormap.from_list("fading", stops)
+    """Make a figure with one pair of axes; its size is in inches."""
+    figure, [axes] = panels([""], width, height)
+    return figure, axes
 
 
 THEMES = (
-    f":root{{{properties(PICTURE_LIGHT)}}}"
-    f"@media(prefers-color-scheme:dark){{:root{{{properties(PICTURE_DARK)}}}}}"
+    f":root{{{palette.properties(palette.PICTURE_LIGHT)}}}"
+    f"@media(prefers-color-scheme:dark){{:root{{{palette.properties(palette.PICTURE_DARK)}}}}}"
     "*{stroke-linejoin:round}.halo{stroke:var(--paper);stroke-width:19}"
 )
 """The style of each SVG. A halo is wider than a glyph by a tenth of the type, which is 100 high."""
@@ -113,7 +94,7 @@ def svg_of(figure: Figure) -> str:
     """
     sink = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    with series_style():
+    with rc_context(STYLE):
         figure.savefig(sink, format="svg", transparent=True, metadata=nothing)
     svg = re.sub(r'(width|height)="([\d.]+)pt"', _pixels, sink.getvalue(), count=2)
     return shortened(svg.replace(INK, "var(--ink)").replace(PAPER, "var(--paper)"), THEMES)
@@ -146,47 +127,29 @@ class Picture:
 
 
 Given = ParamSpec("Given")
+Drawn = tuple[Figure, str]
+"""What a lesson draws: a figure, and the sentences that say what there is to see."""
 
 
-def picture(draw: Callable[Given, tuple[Figure, str]]) -> Callable[Given, Picture]:
+def picture(draw: Callable[Given, Drawn]) -> Callable[Given, Picture]:
     """Make a function that returns a figure and its text return a picture in the series' style."""
 
     @wraps(draw)
     def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Picture:
-        with series_style():
+        with rc_context(STYLE):
             return Picture(*draw(*args, **kwargs))
 
     return drawn
 
 
-def listed(values: Mapping[str, float]) -> str:
+def listed(values: Mapping[str, float], digits: str = ".2f") -> str:
     """Name each value in a text: ``unigram 2.80, bigram 2.32``."""
-    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
+    return ", ".join(f"{name} {value:{digits}}" for name, value in values.items())
 
 
-def named_bars(axes: Axes, values: Mapping[str, float], colour: str | Sequence[str]) -> None:
-    """Draw a bar per name to the right, the first at the top, each with its number at its end."""
-    bars = axes.barh([*values], [*values.values()], color=colour, height=0.6)
-    axes.bar_label(bars, fmt="%.2f", padding=4)
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
-
-
-def baseline_lines(axes: Axes, losses: Mapping[str, float]) -> None:
-    """Draw the losses of the baselines, in nats by name, as labelled horizontal lines."""
-    for name, nats in losses.items():
-        axes.axhline(nats, **DASHED)
-        axes.annotate(
-            f"{name} {nats:.2f}",
-            (1, nats),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 2),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            color=INK,
-            fontsize=9,
-        )
+def listed_by_group(groups: Mapping[str, Mapping[str, float]], digits: str = ".2f") -> str:
+    """Name the values of each group: ``masked: a 0.48, o 0.14; causal: a 0.97, o 0.00``."""
+    return "; ".join(f"{group}: {listed(values, digits)}" for group, values in groups.items())
 
 
 class Strip:
@@ -205,27 +168,25 @@ class Strip:
         notes: Mapping[int, str] | None = None,
         colours: Mapping[int, str] | None = None,
     ) -> None:
-        self.text = [visible(character) for character in text]
-        self.notes = dict(notes or {})
-        self.colours = dict(colours or {})
+        notes, colours = notes or {}, colours or {}
+        self.cells = [
+            (visible(character), notes.get(i, ""), colours.get(i, ""))
+            for i, character in enumerate(text)
+        ]
 
     def __repr__(self) -> str:
-        widths = [max(len(c), len(self.notes.get(i, ""))) for i, c in enumerate(self.text)]
-        rows = [self.text, [self.notes.get(i, "") for i in range(len(self.text))]]
-        return "\n".join(
-            " ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ).rstrip()
+        columns = [(cell[:2], max(map(len, cell[:2]))) for cell in self.cells]
+        rows = (" ".join(f"{pair[n]:<{width}}" for pair, width in columns) for n in (0, 1))
+        return "\n".join(row.rstrip() for row in rows).rstrip()
 
     def _repr_html_(self) -> str:
         cells = []
-        for i, character in enumerate(self.text):
-            colour = self.colours.get(i)
-            look = f"background:{colour};color:{ON_COLOUR};" if colour else ""
+        for character, note, colour in self.cells:
+            look = f"background:{colour};color:{palette.ON_COLOUR};" if colour else ""
             cells.append(
                 '<span style="display:inline-block;min-width:1.3em;text-align:center;'
-                f"margin:1px;padding:2px 1px;border:1px solid {EDGE};border-radius:3px;{look}"
-                f'font-family:monospace;line-height:1.2">{html.escape(character)}<br>'
-                f"<small>{html.escape(self.notes.get(i, '')) or '&nbsp;'}</small></span>"
+                f"margin:1px;padding:2px 1px;border:1px solid {palette.EDGE};border-radius:3px;"
+                f'{look}font-family:monospace;line-height:1.2">{html.escape(character)}<br>'
+                f"<small>{html.escape(note) or '&nbsp;'}</small></span>"
             )
         return f'<div role="img" aria-label="{html.escape(repr(self))}">{"".join(cells)}</div>'

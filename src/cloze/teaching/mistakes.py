@@ -26,9 +26,7 @@ import math
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -114,61 +112,54 @@ def as_function(code: str, solution: Function) -> str:
     return f"def {solution.__name__}({', '.join(bare)}):\n{code}"
 
 
-@dataclass(frozen=True)
-class Mistakes(Mapping[str, Any]):
-    """The mistakes of one exercise: each sentence with the wrong function, or the wrong value.
+def place_of(exercise: object) -> tuple[str, str]:
+    """Return the module of an exercise, and what its check is called there without ``check_``."""
+    return next(
+        (
+            (module, name.removeprefix("check_"))
+            for module in [*sys.modules]
+            if re.fullmatch(r"cloze\.lessons\.\w+\.checks", module)
+            for name, value in vars(sys.modules[module]).items()
+            if value is exercise
+        ),
+        ("", ""),
+    )
 
-    Args:
-        module: The module that defines the exercise, ``__name__``; its folder has the file.
-        exercise: What the check is called without ``check_``.
+
+@cache
+def mistakes_of(exercise: Any) -> dict[str, Any]:
+    """Return the mistakes of an exercise: each sentence with the wrong function, or value.
 
     Raises:
-        ValueError: when it is first looked at: the file, or a mistake in it, is malformed.
+        ValueError: the file, or a mistake in it, is malformed.
     """
+    module, name = place_of(exercise)
+    lesson = module.rpartition(".")[0]
+    if not module:
+        return {}
+    # A mistake sees what the checks see, but not the solution.
+    names = AT_HAND | getattr(exercise.solution, "__globals__", {}) | vars(sys.modules[module])
+    names["__name__"] = "mistake"
+    names.pop(name, None)
+    try:
+        known = parse_mistakes(files(lesson).joinpath("mistakes.md").read_text("utf-8"))
+        return {
+            sentence: _run(sentence, code, exercise.solution, names.copy())
+            for sentence, code in known.get(name, {}).items()
+        }
+    except ValueError as error:
+        raise ValueError(f"mistakes.md of {lesson}: {error}") from None
 
-    module: str
-    exercise: str
 
-    @property
-    def _lesson(self) -> str:
-        return self.module.rpartition(".")[0]
-
-    @cached_property
-    def _mistakes(self) -> dict[str, Any]:
-        try:
-            known = parse_mistakes(files(self._lesson).joinpath("mistakes.md").read_text("utf-8"))
-            if self.exercise not in known:
-                raise ValueError(f"There is no heading '# {self.exercise}'; add it.")
-            return {
-                sentence: self._run(sentence, code)
-                for sentence, code in known[self.exercise].items()
-            }
-        except ValueError as error:
-            raise ValueError(f"mistakes.md of {self._lesson}: {error}") from None
-
-    def _run(self, sentence: str, code: str) -> Any:
-        """Run a mistake where it sees what the checks see, but not the solution."""
-        checks = vars(sys.modules[self.module])
-        solution = checks[f"check_{self.exercise}"].solution
-        names = {**AT_HAND, **getattr(solution, "__globals__", {}), **checks, "__name__": "mistake"}
-        names.pop(self.exercise, None)
-        try:
-            if callable(solution):
-                exec(as_function(code, solution), names)  # noqa: S102 - a file of the package
-                return names[solution.__name__]
-            *before, last = ast.parse(textwrap.dedent(code)).body
-            if not isinstance(last, ast.Expr):
-                raise SyntaxError("the last line has to be the value")
-            exec(compile(ast.Module(before, []), "mistakes.md", "exec"), names)  # noqa: S102
-            return eval(compile(ast.Expression(last.value), "mistakes.md", "eval"), names)  # noqa: S307
-        except Exception as error:
-            raise ValueError(f"The code under {sentence!r} does not run: {error!r}.") from None
-
-    def __getitem__(self, sentence: str) -> Any:
-        return self._mistakes[sentence]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._mistakes)
-
-    def __len__(self) -> int:
-        return len(self._mistakes)
+def _run(sentence: str, code: str, solution: Any, names: dict[str, Any]) -> Any:
+    try:
+        if callable(solution):
+            exec(as_function(code, solution), names)  # noqa: S102 - a file of the package
+            return names[solution.__name__]
+        *before, last = ast.parse(textwrap.dedent(code)).body
+        if not isinstance(last, ast.Expr):
+            raise SyntaxError("the last line has to be the value")
+        exec(compile(ast.Module(before, []), "mistakes.md", "exec"), names)  # noqa: S102
+        return eval(compile(ast.Expression(last.value), "mistakes.md", "eval"), names)  # noqa: S307
+    except Exception as error:
+        raise ValueError(f"The code under {sentence!r} does not run: {error!r}.") from None

@@ -3,19 +3,11 @@
 None is the only sign of anything. Text in them has a contrast of at least 4.5 : 1 on its ground.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 INK, PAPER = "#1f2933", "#ffffff"
-BLUE, ORANGE, GREEN, RED, VIOLET, GREY = (
-    "#2a6ab3",
-    "#c2570c",
-    "#2f7d4f",
-    "#c02b22",
-    "#7852b0",
-    "#6b7280",
-)
+BLUE, ORANGE, GREEN = "#2a6ab3", "#c2570c", "#2f7d4f"
+RED, VIOLET, GREY = "#c02b22", "#7852b0", "#6b7280"
 """Each has a contrast of at least 4.5 : 1 on white and of 3 : 1 on a dark page."""
 SHADE = f"{GREY}33"
 """Behind a part of a figure that is spoken of: a fifth of the grey, whatever is below it."""

@@ -16,7 +16,7 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ Function = Callable[..., Any]
 
 Probe = tuple[Any, ...]
 """The arguments of one call."""
+
+Probes = Iterable[Probe]
 
 Wants = Callable[[Any], Any]
 """Turns a result into what is compared, or raises :class:`Symptom` if it is of the wrong kind."""

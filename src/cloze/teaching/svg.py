@@ -5,8 +5,6 @@ every mark a style of its own. A notebook stores its drawings, and is to be smal
 reviewed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -71,8 +69,7 @@ def _shapes(element: ET.Element, clip: str = "") -> Iterator[ET.Element]:
     """Find all that is seen in an element except text, without its groups."""
     clip = element.get("clip-path", clip)
     if element.tag not in ("g", "svg"):
-        if clip:
-            element.set("clip-path", clip)
+        element.set("clip-path", clip)
         if element.get("style") != "fill: none":
             yield element
     elif not _is_text(element):
@@ -80,40 +77,28 @@ def _shapes(element: ET.Element, clip: str = "") -> Iterator[ET.Element]:
             yield from _shapes(child, clip)
 
 
-def _kind(shape: ET.Element) -> tuple[str, dict[str, str]]:
-    """Return what neighbours must have in common to be written as one."""
-    own = ("d",) if shape.tag == "path" else ("x", "y")
-    return shape.tag, {key: value for key, value in shape.items() if key not in own}
+def _look(shape: ET.Element) -> tuple[str, ...]:
+    """Return what neighbouring marks must have in common to be written as one."""
+    return (shape.tag, *(shape.get(key, "") for key in ("href", "style", "clip-path")))
 
 
-def _merged(shapes: Iterable[ET.Element], shared: ET.Element) -> Iterator[ET.Element]:
-    """Write neighbours that look alike as one path, marks as the corners of a path.
-
-    Shapes of two colours stay apart, and transparent ones: one sees which of them is above.
-    """
-    for (tag, attributes), group in groupby(shapes, key=_kind):
+def _marked(shapes: Iterable[ET.Element], shared: ET.Element) -> Iterator[ET.Element]:
+    """Write neighbouring marks that look alike as the corners of one path."""
+    for (tag, href, style, clip), group in groupby(shapes, key=_look):
         alike = list(group)
-        look = attributes.get("style", "")
-        clip = {key: attributes[key] for key in attributes if key == "clip-path"}
-        colours = set(re.findall("(?:fill|stroke): ([^;]+)", look)) - {"none"}
-        flat = len(colours) == 1 and "opacity" not in look
-        if tag == "path" and flat:
-            alike[0].set("d", "".join(shape.attrib["d"] for shape in alike))
-            yield alike[0]
-        elif tag == "use" and len(alike) > 1:
+        if tag == "use" and len(alike) > 1:
             name = f"mark_{len(shared)}"
             mark = ET.SubElement(shared, "marker", MARKER, id=name)
-            ET.SubElement(mark, "use", href=attributes["href"], style=look)
-            at = [tuple(round(float(shape.get(key, 0)), 1) for key in "xy") for shape in alike]
-            corners = "L".join(f"{x} {y}" for x, y in (sorted(set(at)) if flat else at))
-            look = f"fill: none; marker: url(#{name})"
-            yield ET.Element("path", clip, d=f"M{corners}", style=look)
+            ET.SubElement(mark, "use", href=href, style=style)
+            corners = " L ".join(f"{shape.get('x', 0)} {shape.get('y', 0)}" for shape in alike)
+            look = {"style": f"fill: none; marker: url(#{name})", "clip-path": clip}
+            yield ET.Element("path", look, d=f"M {corners}")
         elif tag == "path" or not clip:
             yield from alike
         else:  # a shape that is moved would move what it is clipped to
-            clipped = ET.Element("g", clip)
+            clipped = ET.Element("g", {"clip-path": clip})
             for shape in alike:
-                del shape.attrib["clip-path"]
+                shape.set("clip-path", "")
                 clipped.append(shape)
             yield clipped
 
@@ -189,7 +174,7 @@ def shortened(svg: str, style: str) -> str:
         for defs in element.findall("defs"):
             element.remove(defs)
             shared.extend(part for part in defs if part.tag != "style")
-    drawing[:] = [shared, *_merged(_shapes(drawing), shared), *_text(drawing)]
+    drawing[:] = [shared, *_marked(_shapes(drawing), shared), *_text(drawing)]
     for element in drawing.iter():
         _round(element)
     drawing.insert(0, _sheet(drawing, style))

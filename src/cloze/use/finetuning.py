@@ -27,7 +27,7 @@ from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, seeded
 from cloze.use.heads import FineTuned
 
-LabelIds = Int64[Tensor, "..."]
+LabelIds = Int64[Tensor, "batch ..."]
 """A label for each line, for each position, or where a span starts and ends."""
 LearningRate = Annotated[float, between(0, 10)]
 
@@ -73,7 +73,6 @@ def finetune(
         FloatingPointError: the loss is not finite.
     """
     how = how or FineTuning()
-    _check(model, input_ids, labels)
     chance = seeded(how.seed)
     groups = [{"params": [*model.head.parameters()], "lr": how.head_learning_rate}]
     if not how.freeze:
@@ -116,6 +115,7 @@ def label_loss(logits: Logits, labels: Labels) -> Tensor:
     Raises:
         ValueError: there is no label, or one is no class.
     """
+    known_symbols(labels[labels != IGNORE], logits.shape[-1], "Labels")
     return mlm_loss(logits, labels)
 
 
@@ -124,21 +124,6 @@ def label_loss(logits: Logits, labels: Labels) -> Tensor:
 def answers(model: FineTuned, input_ids: Lines) -> Tensor:
     """Return the logits of a model for lines ``(n, length)``, some lines at a time."""
     return torch.cat([model(lines) for lines in torch.split(input_ids, LINES_AT_ONCE)])
-
-
-def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:
-    with torch.no_grad():
-        shape = model(input_ids[:1]).shape
-    expected = (len(input_ids), *shape[1:-1])
-    if labels.shape != expected:
-        raise ValueError(
-            f"Labels for these lines and this head have the shape {expected}, not "
-            f"{tuple(labels.shape)}."
-        )
-    labelled = labels[labels != IGNORE]
-    if not len(labelled):
-        raise ValueError("There is no label to learn from; every one is IGNORE.")
-    known_symbols(labelled, shape[-1], "Labels")
 
 
 # Scores

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import torch
@@ -19,24 +16,19 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cloze.arguments import (
     Count,
-    EvenCount,
     Finite,
     Lines,
     NotNaN,
-    Positive,
     Selected,
     Some,
     checked,
     known_symbols,
     whole_number,
 )
-from cloze.corpus import Corpus, Piece, sample_windows
+from cloze.corpus import Piece
 from cloze.encoder import Encoder
-from cloze.heads import LINES_AT_ONCE, MaskedLM
-from cloze.masking import MaskedBatch, mask_tokens
-from cloze.objectives import Objective
+from cloze.heads import LINES_AT_ONCE
 from cloze.use.heads import mean_pool, no_line_is_all
-from cloze.vocabulary import TextError, Vocabulary
 
 # From hidden states to vectors
 
@@ -54,10 +46,6 @@ Square = Annotated[Table, NotNaN]
 """The similarity of each of n to each of them."""
 Groups = Int64[Tensor, "n"]
 """The group or class of each."""
-States = Float[Tensor, "n query d"]
-"""Hidden states of n texts, position by position."""
-OtherStates = Float[Tensor, "m document d"]
-"""Those of m others."""
 AnyLine = Int64[Tensor, "_"]
 """The ids of one line, as long as it is."""
 
@@ -84,13 +72,11 @@ def layer_states(
     """
     known_symbols(input_ids, encoder.config.vocab_size)
     no_line_is_all(padding_mask)
-    states: list[Tensor] = []
-    with ExitStack() as stack:
-        for part in (encoder.embedding, *encoder.layers[:-1]):
-            hook = part.register_forward_hook(lambda _, __, output: states.append(output))
-            stack.callback(hook.remove)
-        last = encoder(input_ids, padding_mask)
-    return [*states, last]
+    mask = encoder.make_mask(input_ids, padding_mask, None)
+    states = [encoder.embedding(input_ids)]
+    for layer in encoder.layers:
+        states.append(layer(states[-1], mask))
+    return [*states[:-1], encoder.norm(states[-1])]
 
 
 @checked
@@ -237,28 +223,6 @@ def precision_by_chance(groups: Groups) -> float:
     return float((sizes * (sizes - 1)).sum() / (len(groups) * (len(groups) - 1)))
 
 
-@checked
-def late_interaction(queries: States, documents: OtherStates) -> Tensor:
-    """Compare texts position by position: each position of a query finds its best match.
-
-    Args:
-        queries: hidden states, shape ``(n, length, d)``.
-        documents: hidden states, shape ``(m, length, d)``.
-
-    Returns:
-        The mean over a query's positions of the greatest cosine, shape ``(n, m)``. It is not
-        symmetric.
-
-    Source: Khattab and Zaharia 2020, ColBERT, whose MaxSim is the sum.
-    """
-    all_positions = F.normalize(documents, dim=-1).flatten(0, 1).T
-    scores = [
-        (query @ all_positions).unflatten(1, documents.shape[:2]).amax(2).mean(0)
-        for query in F.normalize(queries, dim=-1)
-    ]
-    return torch.stack(scores)
-
-
 # Counted words
 
 Terms = Callable[[str], Sequence[str]]
@@ -315,18 +279,15 @@ class TfIdf:
         texts: N texts; df is the number of them in which a term occurs.
         terms: splits a text into terms.
 
-    Raises:
-        TextError: there is no text.
-
     Source: Spärck Jones 1972, A statistical interpretation of term specificity.
     """
 
     @checked
-    def __init__(self, texts: list[str] | tuple[str, ...], terms: Terms = words) -> None:
+    def __init__(
+        self, texts: Annotated[list[str] | tuple[str, ...], Some], terms: Terms = words
+    ) -> None:
         self.terms = terms
         counts = [Counter(terms(text)) for text in texts]
-        if not counts:
-            raise TextError("There is no text to count terms in; give at least one.")
         df = Counter(term for count in counts for term in count)
         self.ids = {term: i for i, term in enumerate(sorted(df))}
         self.idf = torch.tensor([math.log(len(counts) / df[term]) for term in self.ids])
@@ -395,123 +356,3 @@ class LinearProbe:
     def __call__(self, vectors: Vectors) -> Tensor:
         """Return the predicted class of each of ``(n, d)``: shape ``(n,)``."""
         return (F.pad(vectors.double(), (0, 1), value=1.0) @ self.weights).argmax(1)
-
-
-# Contrastive training
-
-TEMPERATURE = 0.1
-
-
-@checked
-def info_nce(one: Vectors, other: Vectors, temperature: Positive = TEMPERATURE) -> Tensor:
-    """Return the mean −log P(other_i | one_i, all others): each view must find its partner.
-
-    Args:
-        one: a view of each thing, shape ``(n, d)``.
-        other: another view of it, in the same order; the others of the batch are wrong answers.
-        temperature: cosines are divided by it before the softmax.
-
-    Returns:
-        A scalar in nats, the mean of both directions; guessing costs log n.
-
-    Sources: van den Oord et al. 2018; Gao et al. 2021, SimCSE, equation 1.
-    """
-    scores = cosine(one, other) / temperature
-    right = torch.arange(len(one))
-    return (F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)) / 2
-
-
-def pair_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
-    """Return :func:`info_nce` of a batch whose first half are views, its second their partners."""
-    one, other = model.encoder(batch.inputs).mean(1).chunk(2)
-    return info_nce(one, other)
-
-
-def _paired(views: Tensor) -> MaskedBatch:
-    """Make a batch of views ``(2 n, length)``; the label of each is its partner's row."""
-    if len(views) % 2 or len(views) < 4:
-        raise ValueError(
-            f"Contrastive training reads pairs, at least two of them: {len(views)} windows are "
-            "not; take an even batch_size."
-        )
-    return MaskedBatch(views, torch.arange(len(views)).roll(len(views) // 2))
-
-
-def _held_out(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:  # noqa: ARG001
-    """Pair held-out windows that follow each other, spread over all pieces."""
-    chosen = torch.linspace(0, len(windows) - 2, min(64, len(windows) // 2)).long()
-    return _paired(torch.cat([windows[chosen], windows[chosen + 1]]))
-
-
-@torch.no_grad()
-def _measure(model: MaskedLM, batch: MaskedBatch) -> float:
-    return pair_loss(model, batch).item()
-
-
-TWO_WINDOWS = Objective(
-    name="two windows",
-    ask=lambda views, mask_prob, chance, vocabulary: _paired(views),  # noqa: ARG005
-    loss=pair_loss,
-    held_out=_held_out,
-    measure=_measure,
-    measured="partner",
-    head=False,
-)
-"""Two windows of one piece become alike; train with it on :class:`Pairs`."""
-
-TWICE_MASKED = replace(
-    TWO_WINDOWS,
-    name="twice masked",
-    ask=lambda views, mask_prob, chance, vocabulary: _paired(
-        mask_tokens(
-            views[: len(views) // 2].repeat(2, 1),
-            mask_prob,
-            vocabulary=vocabulary,
-            generator=chance,
-        ).inputs
-    ),
-)
-"""One window, masked twice, becomes alike: SimCSE with masks in place of dropout."""
-
-
-class Pairs:
-    """A corpus drawn in pairs: rows i and i + n/2 of a sample are from the same piece.
-
-    No two pairs of a sample share a piece, so no right answer counts as wrong.
-
-    Args:
-        corpus: whose training pieces are drawn from.
-    """
-
-    @checked
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
-        self.vocabulary: Vocabulary = corpus.vocabulary
-
-    @property
-    def sha256(self) -> str:
-        """A fingerprint that differs from the corpus's own, because other windows are drawn."""
-        return hashlib.sha256(f"pairs of {self.corpus.sha256}".encode()).hexdigest()
-
-    @checked
-    def sample(
-        self, n: EvenCount, length: Count, generator: torch.Generator | None = None
-    ) -> Tensor:
-        """Draw n/2 pieces and two windows of each, shape ``(n, length)``.
-
-        Raises:
-            TextError: there are not as many pieces as pairs, or one is shorter than a window.
-        """
-        n //= 2
-        pieces = self.corpus.train
-        if n > len(pieces):
-            raise TextError(f"{n} pairs need as many pieces, and there are {len(pieces)}.")
-        drawn = [
-            sample_windows(pieces[i].input_ids, 2, length, generator)
-            for i in torch.randperm(len(pieces), generator=generator)[:n].tolist()
-        ]
-        return torch.stack(drawn, dim=1).flatten(0, 1)
-
-    def held_out_windows(self, length: int) -> Tensor:
-        """Return the held-out windows of the corpus."""
-        return self.corpus.held_out_windows(length)

@@ -20,7 +20,7 @@ these words; when it is not, they hide Jupyter's "model not found"."""
 
 
 def element(tag: str, /, *children: object, **attributes: object) -> Markup:
-    """Write one element; whatever is not markup already is escaped, so it is never read as markup.
+    """Write one element; anything that is not markup already is escaped.
 
     Args:
         tag: its name.
@@ -48,6 +48,11 @@ def element(tag: str, /, *children: object, **attributes: object) -> Markup:
 def join(parts: Iterable[Markup]) -> Markup:
     """Write one part after the other."""
     return Markup("").join(parts)
+
+
+def still_lines(*lines: object) -> Markup:
+    """Write what a widget shows line by line where nothing runs."""
+    return element("div", *(element("p", line) for line in lines), class_="cloze still")
 
 
 def in_nats(cost: float) -> str:

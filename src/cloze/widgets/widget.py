@@ -85,6 +85,12 @@ class Widget(anywidget.AnyWidget):
         self.present = True
         return self
 
+    def change(self, **traits: Any) -> None:
+        """Change several traits, in one message to the browser."""
+        with self.hold_sync():
+            for name, value in traits.items():
+                self.set_trait(name, value)
+
     def still(self) -> Markup | None:
         """Write what is shown where nothing runs; by default nothing."""
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -11,9 +10,8 @@ from typing import Any
 import torch
 
 from cloze.encoder import DIRECTIONS
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, alike, number, wrong_kind
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, alike, number, wrong_kind
 from cloze.teaching.texts import world
 from cloze.world import GAPS_ONLY, World
 
@@ -66,13 +64,13 @@ def distribution(value: Any) -> dict[str, float]:
     return shares
 
 
-def worlds(chance: random.Random) -> list[Probe]:
+def worlds(chance: Chance) -> Probes:
     """Make small worlds in which words repeat, lengths differ and both sides matter."""
     first = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
-    probes: list[Probe] = [(first, "the _ sleeps"), (first, "the dog _"), (first, "the _ _")]
+    yield from ((first, line) for line in ("the _ sleeps", "the dog _", "the _ _"))
     # The order of the words counts, and how many stand between two of them.
     bites = {"dog bites man": 0.3, "man bites dog": 0.2, "dog often bites man": 0.5}
-    probes += [(bites, "dog bites _"), (bites, "dog _ man"), (bites, "_ bites _")]
+    yield from ((bites, line) for line in ("dog bites _", "dog _ man", "_ bites _"))
     for _ in range(3):
         sentences = [
             f"{a} {b} {c}{end}"
@@ -85,8 +83,7 @@ def worlds(chance: random.Random) -> list[Probe]:
         shuffled = chance.sample(sentences, len(sentences))
         world = {s: p / sum(shares) for s, p in zip(shuffled, shares, strict=True)}
         lines = ("anna _ tea now", "_ likes _", "anna hates soup _", "tom _ tea _")
-        probes += [(world, line) for line in lines]
-    return probes
+        yield from ((world, line) for line in lines)
 
 
 check_fillings = Exercise(
@@ -97,7 +94,6 @@ check_fillings = Exercise(
     solved="That is Bayes' rule: weigh each sentence by how often it is said times how likely it "
     "then looks like this (here 1 or 0: it fits or not), and scale to 1.",
     direction="Keep the sentences that fit, add up by the word in the gap, and scale to 1.",
-    mistakes=Mistakes(__name__, "fillings"),
 )
 """Mark ``fillings(world, line)``: probabilities by word for the first gap ``_`` of a line."""
 
@@ -178,7 +174,6 @@ check_own_world = Exercise(
     wants=small_world,
     solved="Each side alone tells nothing about the middle word, and both together tell it all.",
     judge=_judge_world,
-    mistakes=Mistakes(__name__, "own_world"),
 )
 """Mark a world in which each word needs what the others say together."""
 
@@ -190,17 +185,17 @@ def excess(p: Sequence[float], q: Sequence[float]) -> float:
     return sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a)
 
 
-def pairs(chance: random.Random) -> list[Probe]:
+def pairs(chance: Chance) -> Probes:
     """Make a truth and an answer; what is impossible in truth may be given something."""
-    probes: list[Probe] = [([0.5, 0.5, 0.0], [0.8, 0.1, 0.1]), ([1.0, 0.0], [0.25, 0.75])]
-    probes.append(([0.5, 0.3, 0.2], [0.2, 0.7, 0.1]))  # nothing impossible: no division by 0
-    probes.append(([0.996, 0.004], [0.5, 0.5]))  # rare, and not impossible
+    yield [0.5, 0.5, 0.0], [0.8, 0.1, 0.1]
+    yield [1.0, 0.0], [0.25, 0.75]
+    yield [0.5, 0.3, 0.2], [0.2, 0.7, 0.1]  # nothing impossible: no division by 0
+    yield [0.996, 0.004], [0.5, 0.5]  # rare, and not impossible
     for n in (3, 4, 6):
         true = [chance.uniform(0.05, 1) for _ in range(n)]
         said = [chance.uniform(0.05, 1) for _ in range(n)]
         true[chance.randrange(1, n)] = 0.0
-        probes.append(([a / sum(true) for a in true], [b / sum(said) for b in said]))
-    return probes
+        yield [a / sum(true) for a in true], [b / sum(said) for b in said]
 
 
 check_excess = Exercise(
@@ -211,6 +206,5 @@ check_excess = Exercise(
     solved="Never negative, and 0 only for the truth itself: q is this far above the best. (It is "
     "not a distance: swap p and q, and you get another number.)",
     direction="Add up p · log(p / q) over the words that are possible, p > 0.",
-    mistakes=Mistakes(__name__, "excess"),
 )
 """Mark ``excess(p, q)``: KL(p ‖ q) in nats for two lists of probabilities."""

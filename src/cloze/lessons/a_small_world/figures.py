@@ -1,45 +1,39 @@
 """The figures of this lesson, from plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from cloze.lessons.a_small_world.calibration import Bin
-from cloze.teaching.figures import new_figure, picture
-from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, PAPER, SHADE, VIOLET
-
-LOOKS = {"left": (ORANGE, "//"), "right": (VIOLET, "\\\\"), "both": (BLUE, "")}
-"""Colour and hatching by what is read."""
+from cloze.teaching.charts import READERS, first_at_the_top, note
+from cloze.teaching.figures import Drawn, new_figure, picture
+from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, PAPER, SHADE
 
 
 @picture
-def twins(rows: Mapping[str, tuple[float, float]], row: float = 0.5) -> tuple[Figure, str]:
+def twins(rows: Mapping[str, tuple[float, float]], row: float = 0.5) -> Drawn:
     """Draw for each reader its floor and, on top of it, what it pays above; rows in inches."""
     figure, axes = new_figure(7.2, 0.7 + row * len(rows))
-    for i, (name, (nats, above)) in enumerate(rows.items()):
-        colour, hatch = LOOKS[name]
-        axes.barh(i, nats, color=colour, hatch=hatch, edgecolor=PAPER, height=0.6)
-        axes.barh(i, above, left=nats, color=INK, height=0.6)
-        label, end = f"{nats:.3f} + {above:.3f}", (nats + above, i)
-        axes.annotate(label, end, xytext=(4, 0), textcoords="offset points", va="center")
-    axes.set_yticks(range(len(rows)), list(rows))
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
+    names = [*rows]
+    floors, above = zip(*rows.values(), strict=True)
+    colours, hatches = zip(*(READERS[name] for name in names), strict=True)
+    axes.barh(names, floors, color=colours, hatch=hatches, edgecolor=PAPER, height=0.6)
+    ends = axes.barh(names, above, left=floors, color=INK, height=0.6)
+    labels = [f"{floor:.3f} + {more:.3f}" for floor, more in rows.values()]
+    axes.bar_label(ends, labels, padding=4)
+    first_at_the_top(axes)
     axes.margins(x=0.2)
     axes.set(xlabel="floor, and what the model pays above it, in nats")
-    bars = ", ".join(f"{name} {floor:.3f} + {above:.3f}" for name, (floor, above) in rows.items())
+    bars = ", ".join(f"{name} {label}" for name, label in zip(names, labels, strict=True))
     return figure, f"Bars of the floor in nats, and at their ends what is paid above it: {bars}."
 
 
 @picture
 def down_to_the_floor(
     steps: Sequence[int], losses: Sequence[float], floor: float, paid: float
-) -> tuple[Figure, str]:
+) -> Drawn:
     """Draw held-out loss by step, and the floor that it comes down to; what is above 1 is cut.
 
     Args:
@@ -65,7 +59,7 @@ def down_to_the_floor(
 
 
 @picture
-def cost_of_belief(truth: float, beliefs: Sequence[float]) -> tuple[Figure, str]:
+def cost_of_belief(truth: float, beliefs: Sequence[float]) -> Drawn:
     """Draw what a gap with two possible words costs, by what the model believes of the first.
 
     Args:
@@ -81,25 +75,22 @@ def cost_of_belief(truth: float, beliefs: Sequence[float]) -> tuple[Figure, str]
     floor = float(loss(truth))
     axes.plot(q, loss(q), color=BLUE)
     axes.axhline(floor, color=ORANGE, linestyle=(0, (4, 3)))
-    axes.annotate(f"floor {floor:.3f}", (0.02, floor), (0, -14), textcoords="offset points")
-    said = []
+    note(axes, f"floor {floor:.3f}", (0.02, floor), (0, -14))
+    costs = []
     for belief in beliefs:
         excess = float(loss(belief)) - floor
         axes.plot([belief] * 2, [floor, floor + excess], "o-", color=INK, markersize=4)
-        label = (belief, floor + excess)
-        axes.annotate(f"KL {excess:.3f}", label, (-8, 4), textcoords="offset points", ha="right")
-        said.append(f"believing {belief:g} costs {excess:.3f} more")
+        note(axes, f"KL {excess:.3f}", (belief, floor + excess), (-8, 4), ha="right")
+        costs.append(f"believing {belief:g} costs {excess:.3f} more")
     axes.set(xlabel="what the model gives the first word", ylabel="nats", ylim=(0.4, 1.7))
     return figure, (
         f"The average cost over what the model believes, lowest at the truth, {truth:g}, with "
-        f"{floor:.3f} nats; {', '.join(said)}."
+        f"{floor:.3f} nats; {', '.join(costs)}."
     )
 
 
 @picture
-def truth_against(
-    true: Sequence[float], given: Sequence[float], bins: Sequence[Bin]
-) -> tuple[Figure, str]:
+def truth_against(true: Sequence[float], given: Sequence[float], bins: Sequence[Bin]) -> Drawn:
     """Draw each true probability against the one that was given, and how often it came true.
 
     Args:
@@ -116,25 +107,19 @@ def truth_against(
     errors = [(p * (1 - p) / b.n) ** 0.5 for p, b in zip(shares, bins, strict=True)]
     look: Any = {"fmt": "D", "color": ORANGE, "markeredgecolor": INK, "ecolor": INK}
     axes.errorbar(means, shares, [2 * e for e in errors], **look, label="share right, ± 2 errors")
-    axes.set(
-        xlabel="probability that the model gives",
-        ylabel="true probability",
-        xlim=(0, 1.02),
-        ylim=(0, 1.02),
-    )
+    axes.set(xlabel="probability that the model gives", ylabel="true probability")
+    axes.set(xlim=(0, 1.02), ylim=(0, 1.02))
     axes.legend(loc="upper left")
     came = ", ".join(
         f"{b.came_true:.3f} ± {error:.3f} for {b.said:.3f}"
         for b, error in zip(bins, errors, strict=True)
     )
-    return (
-        figure,
-        f"Dots along the diagonal, truth against answer. Share right, by answer: {came}.",
-    )
+    text = "Dots along the diagonal, truth against answer. Share right, by answer:"
+    return figure, f"{text} {came}."
 
 
 @picture
-def two_clouds(groups: Mapping[str, Tensor]) -> tuple[Figure, str]:
+def two_clouds(groups: Mapping[str, Tensor]) -> Drawn:
     """Draw two groups of points ``(n, 2)``, each with a colour and a sign of its own."""
     figure, axes = new_figure(6.4, 3.6)
     for (name, points), colour, sign in zip(groups.items(), (BLUE, ORANGE), "os", strict=True):

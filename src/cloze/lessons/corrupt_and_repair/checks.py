@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cloze.lessons.corrupt_and_repair import exact
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, number, wrong_kind
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, number, wrong_kind
 from cloze.teaching.texts import world
 from cloze.vocabulary import counted
 
@@ -55,20 +53,22 @@ def pair_of_lists(value: Any) -> tuple[list[str], list[str]]:
     return [*value[0]], [*value[1]]
 
 
-def lines_with_spans(chance: random.Random) -> list[Probe]:
+def lines_with_spans(chance: Chance) -> Probes:
     """Make lines and spans in them, some at an end, some lines with one word twice."""
     line = ["thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
     short = ["thank", "you", "for", "inviting", "me"]  # short enough to be shown whole
-    probes: list[Probe] = [(short, [(1, 2), (3, 4)]), (short, [(0, 2)])]
-    probes += [(line, [(2, 4), (8, 9)]), (line, [(0, 1), (7, 10)])]
+    yield short, [(1, 2), (3, 4)]
+    yield short, [(0, 2)]
+    yield line, [(2, 4), (8, 9)]
+    yield line, [(0, 1), (7, 10)]
     for gaps in (1, 2, 3, 3):
         words = [chance.choice(VARIOUS) for _ in line]
         words += ["the", "end"]
         cuts = sorted(chance.sample(range(len(words)), 2 * gaps))
         spans = [(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=True)]
         spans[0] = (spans[0][0], max(spans[0][1], spans[0][0] + 1))
-        probes.append((words, spans))
-    return [*probes, (line[:6], [(0, 2), (3, 6)])]
+        yield words, spans
+    yield line[:6], [(0, 2), (3, 6)]
 
 
 check_take_out = Exercise(
@@ -84,7 +84,6 @@ check_take_out = Exercise(
         "But it fails if there are no spans: the last sentinel has the number len(spans), even "
         "if that is 0.": (["thank", "you"], []),
     },
-    mistakes=Mistakes(__name__, "take_out"),
 )
 
 # ── 9.2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -113,7 +112,7 @@ def originals_of(world: Mapping[str, float]) -> Table:
     return {left: dict(row) for left, row in table.items()}
 
 
-def tables(chance: random.Random) -> list[Probe]:
+def tables(chance: Chance) -> Probes:
     """Make tables of worlds in which a deletion can be told, and of others in which it cannot."""
     worlds = [
         {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25},
@@ -134,7 +133,6 @@ check_still_open = Exercise(
     probes=tables,
     solved="This is what nobody can repair: on average, no model can pay less for the original.",
     direction="Return −Σ p · log(p / the sum of its row), over all entries of all rows.",
-    mistakes=Mistakes(__name__, "still_open"),
 )
 
 # ── 9.3 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -184,10 +182,8 @@ def _judge_open_world(answer: Any) -> str:
 check_open_world = Exercise(
     solution={"only he smiled": 0.5, "he only smiled": 0.5},
     minutes=12,
-    wants=anything,
     solved="A mask keeps the place of what is missing, and a deletion does not.",
     judge=_judge_open_world,
-    mistakes=Mistakes(__name__, "open_world"),
 )
 
 # ── 9.4 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -199,12 +195,11 @@ def suspicion(p: float, q: float, rate: float) -> float:
     return replaced / (replaced + rate * p * q + (1 - rate) * p)
 
 
-def generators(chance: random.Random) -> list[Probe]:
+def generators(chance: Chance) -> Probes:
     """Make words that fit more and less, of generators that draw them more and less often."""
-    probes: list[Probe] = [(0.6, 0.6, 0.15), (0.1, 0.8, 0.15)]
-    ranges = ((0.1, 0.9), (0.1, 0.9), (0.1, 0.4))
-    probes += [tuple(chance.uniform(*ends) for ends in ranges) for _ in range(4)]
-    return probes
+    yield from ((0.6, 0.6, 0.15), (0.1, 0.8, 0.15))
+    for _ in range(4):
+        yield chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.4)
 
 
 check_suspicion = Exercise(
@@ -217,5 +212,4 @@ check_suspicion = Exercise(
     direction="This word can have got here in three ways: never masked; masked, and written again; "
     "masked, and written in place of another word. Divide the probability of the last by the sum "
     "of all three.",
-    mistakes=Mistakes(__name__, "suspicion"),
 )

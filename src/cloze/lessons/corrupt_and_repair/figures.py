@@ -1,18 +1,17 @@
 """The figures of this lesson, from plain data."""
 
-from __future__ import annotations
-
+import itertools
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import empty_figure, listed, named_bars, new_figure, picture
+from cloze.teaching.charts import named_bars, named_cells
+from cloze.teaching.figures import Drawn, listed, new_figure, panels, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE
 
 
 @picture
-def lost(nats: Mapping[str, float], entropy: float) -> tuple[Figure, str]:
+def lost(nats: Mapping[str, float], entropy: float) -> Drawn:
     """Draw what each corruption leaves open, in nats, beside the entropy of a sentence."""
     figure, axes = new_figure(7.2, 0.8 + 0.42 * len(nats))
     named_bars(axes, nats, BLUE)
@@ -24,7 +23,7 @@ def lost(nats: Mapping[str, float], entropy: float) -> tuple[Figure, str]:
 
 
 @picture
-def stacks(read: Sequence[str], written: Sequence[str]) -> tuple[Figure, str]:
+def stacks(read: Sequence[str], written: Sequence[str]) -> Drawn:
     """Draw which position sees which, and with which weights: two stacks beside one.
 
     Args:
@@ -33,28 +32,23 @@ def stacks(read: Sequence[str], written: Sequence[str]) -> tuple[Figure, str]:
     """
     names = [*read, *written]
     n, prefix = len(names), len(read)
-    figure = empty_figure(7.2, 4.2)
-    row = figure.subplots(1, 2)
-    titles = ("encoder and decoder", "one stack, prefix mask")
-    counts: dict[str, int] = {}
-    for axes, title in zip(row, titles, strict=True):
-        for i in range(n):
-            for j in range(n):
-                if j >= prefix and j > i:
-                    axes.plot(j, i, "x", color=GREY, markersize=3, markeredgewidth=0.8)
-                    continue
-                part = "encoder" if i < prefix else "cross" if j < prefix else "decoder"
-                counts[part] = counts.get(part, 0) + (axes is row[0])
-                shared = title == titles[1]
-                colour = BLUE if shared else {"encoder": BLUE, "cross": ORANGE}.get(part, GREEN)
+    figure, row = panels(("encoder and decoder", "one stack, prefix mask"), 7.2, 4.2)
+    colours = {"encoder": BLUE, "cross": ORANGE, "decoder": GREEN}
+    counts = dict.fromkeys(colours, 0)
+    for i, j in itertools.product(range(n), repeat=2):
+        if j >= prefix and j > i:
+            for axes in row:
+                axes.plot(j, i, "x", color=GREY, markersize=3, markeredgewidth=0.8)
+        else:
+            part = "encoder" if i < prefix else "cross" if j < prefix else "decoder"
+            counts[part] += 1
+            for axes, colour in zip(row, (colours[part], BLUE), strict=True):
                 axes.add_patch(Rectangle((j - 0.45, i - 0.45), 0.9, 0.9, color=colour))
+    for axes in row:
         axes.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
-        axes.set_xticks(range(n), names, rotation=90, fontsize=8)
-        axes.set_yticks(range(n), names, fontsize=8)
+        named_cells(axes, names, names, fontsize=8)
+        axes.tick_params(axis="x", rotation=90)
         axes.set(xlabel="position that is seen", ylabel="position that sees")
-        axes.set_title(title)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
     return figure, (
         f"Two squares of {n} by {n} positions, {prefix} read and {n - prefix} written, with the "
         f"same places filled. With two stacks {counts['encoder']} of them are the encoder's, "
@@ -65,7 +59,7 @@ def stacks(read: Sequence[str], written: Sequence[str]) -> tuple[Figure, str]:
 
 
 @picture
-def beside_truth(pairs: Sequence[tuple[float, float]]) -> tuple[Figure, str]:
+def beside_truth(pairs: Sequence[tuple[float, float]]) -> Drawn:
     """Draw P(target | input) by the model over the truth's, a dot per possible target."""
     figure, axes = new_figure(4.6, 3.8)
     axes.plot((0, 1), (0, 1), color=GREY, linewidth=1)

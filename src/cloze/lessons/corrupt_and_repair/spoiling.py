@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 
-from cloze.arguments import Probability, checked
+from cloze.arguments import Probability, among, checked
 from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, STOP, with_sentinels
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
 
@@ -47,7 +47,10 @@ def words_of(line: str) -> tuple[str, ...]:
 
 @checked
 def spoil(
-    line: str, corruption: str, share: Probability = 0.15, generator: torch.Generator | None = None
+    line: str,
+    corruption: Annotated[str, among(CORRUPTIONS)],
+    share: Probability = SHARE,
+    generator: torch.Generator | None = None,
 ) -> Spoilt:
     """Spoil a typed line by one of ``CORRUPTIONS``, word by word.
 
@@ -61,8 +64,6 @@ def spoil(
         ValueError: there is no such corruption or share.
         TextError: the line has no word, or too many.
     """
-    if corruption not in CORRUPTIONS:
-        raise ValueError(f"corruption is one of {', '.join(CORRUPTIONS)}, not {corruption!r}.")
     words = words_of(line)
     known = Vocabulary(tuple(dict.fromkeys([*words, *STRANGERS, STOP])), (MASK,))
     vocabulary = with_sentinels(known, len(words) + 2)

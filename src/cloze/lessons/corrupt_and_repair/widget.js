@@ -1,6 +1,7 @@
 // A line that Python spoils: what is read, what is to be written, and what is lost.
 
-import { button, element, form, join, status } from "../../widgets/browser/element.js";
+import { strip } from "../../widgets/browser/cells.js";
+import { choice, element, join, lineForm, status } from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";
 import { counted, percent } from "../../widgets/browser/words.js";
 
@@ -22,60 +23,43 @@ const NAMES = ["The original", "What is read", "What is to be written"];
 
 /** @extends {Widget<State, Answers>} */
 export default class LineSpoiler extends Widget {
-  /**
-   * Spoil the line that was typed.
-   * @param {{ line: string }} sent
-   */
-  do_spoil({ line }) {
-    return this.ask("spoil", { line });
+  /** @param {{ text: string }} sent */
+  do_line({ text }) {
+    return this.ask("spoil", { line: text });
   }
 
-  /**
-   * Choose a corruption.
-   * @param {{ value: string }} sent
-   */
-  do_choose({ value }) {
+  /** @param {{ value: string }} sent */
+  do_corruption({ value }) {
     return this.ask("spoil", { corruption: value });
   }
 
-  /**
-   * Choose how much is corrupted.
-   * @param {{ share: string }} sent
-   */
-  do_share({ share }) {
-    return this.ask("spoil", { share: Number(share) });
+  /** @param {{ value: string }} sent */
+  do_share({ value }) {
+    return this.ask("spoil", { share: Number(value) });
   }
 
   markup() {
-    const corruption = this.get("corruption");
-    const kinds = Object.keys(this.get("corruptions")).map((name) => {
-      const checked = name === corruption;
-      const radio = {
-        type: "radio",
-        name: "corruption",
-        value: name,
-        "data-do": "choose",
-        checked,
-      };
-      return element("label", null, element("input", radio), name);
+    const [corruption, corruptions] = [this.get("corruption"), this.get("corruptions")];
+    const { has_share, loses } = corruptions[corruption];
+    const kinds = Object.keys(corruptions).map((value) => {
+      const checked = value === corruption;
+      const radio = { type: "radio", name: "corruption", "data-do": "corruption", value, checked };
+      return element("label", null, element("input", radio), value);
     });
-    const shares = SHARES.map((share) =>
-      button(percent(share), "share", {
-        "data-with-share": share,
-        "aria-pressed": share === this.get("share"),
-        "aria-disabled": !this.get("corruptions")[corruption].has_share || null,
-      }),
-    );
-    const field = element("input", { name: "line", value: this.get("line"), size: 50 });
-    const typed = element("label", null, "Your line", field);
-    const go = element("button", { type: "submit", class: "primary" }, "Spoil it");
-    const group = { role: "radiogroup", "aria-label": "Corruption", class: "row" };
+    /** @type {[number, string][]} */
+    const shares = SHARES.map((share) => [share, percent(share)]);
+    const fixed = { "aria-disabled": !has_share || null };
+    const [original, read, written] = this.get("spoilt");
+    const field = { size: 50, value: this.get("line") };
     return join([
-      form("spoil", { class: "row" }, typed, go),
-      element("div", group, ...kinds),
-      element("div", { class: "row" }, "corrupted: ", ...shares),
-      ...this.get("spoilt").map((words, which) => this.#line(NAMES[which], words)),
-      status(this.#told()),
+      lineForm("line", "Your line", "Spoil it", field, "primary"),
+      element("div", { role: "radiogroup", "aria-label": "Corruption", class: "row" }, ...kinds),
+      choice("corrupted", "share", shares, this.get("share"), fixed),
+      ...this.get("spoilt").flatMap((words, which) => this.#line(NAMES[which], words)),
+      status(
+        `Draw ${this.get("draws")}, ${corruption}: ${counted(original.length, "symbol")} became ` +
+          `${read.length} to read and ${written.length} to write. ${loses}`,
+      ),
     ]);
   }
 
@@ -85,29 +69,14 @@ export default class LineSpoiler extends Widget {
    */
   #line(name, words) {
     const [original] = this.get("spoilt");
-    const look = (/** @type {string} */ word) => {
-      if (original.includes(word)) return "cell";
-      return word === "[MASK]" || word.startsWith("<extra_id_")
-        ? "cell fate-sign"
-        : "cell fate-stranger";
-    };
-    const shown = words.flatMap((word) => [element("span", { class: look(word) }, word), " "]);
-    const told = `${name}: ${words.join(" ") || "nothing"}`;
-    return element(
-      "div",
-      null,
+    const cells = words.map((word) => {
+      const sign =
+        word === "[MASK]" || word.startsWith("<extra_id_") ? "fate-sign" : "fate-stranger";
+      return { symbol: word, look: original.includes(word) ? "" : sign, ends: true };
+    });
+    return [
       element("p", { class: "quiet" }, `${name}: ${counted(words.length, "symbol")}`),
-      element("div", { role: "img", "aria-label": told, class: "spoilt" }, ...shown),
-    );
-  }
-
-  #told() {
-    const [original, read, written] = this.get("spoilt");
-    const corruption = this.get("corruption");
-    const { loses } = this.get("corruptions")[corruption];
-    return (
-      `Draw ${this.get("draws")}, ${corruption}: ${counted(original.length, "symbol")} became ` +
-      `${read.length} to read and ${written.length} to write. ${loses}`
-    );
+      strip(`${name}: ${words.join(" ") || "nothing"}`, cells, "spoilt"),
+    ];
   }
 }

@@ -12,7 +12,7 @@ from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS
 from cloze.lessons.corrupt_and_repair.spoiling import SHARE, Spoilt, spoil
 from cloze.masking import seeded
 from cloze.vocabulary import counted
-from cloze.widgets.markup import element
+from cloze.widgets.markup import element, still_lines
 from cloze.widgets.widget import Widget, program
 
 
@@ -21,37 +21,30 @@ class LineSpoiler(Widget):
 
     Args:
         line: the words to begin with.
-        corruption: the corruption to begin with.
-        seed: of the source of chance.
 
     Raises:
         TextError: the line has no word, or too many.
-        ValueError: no such corruption or seed.
     """
 
     _esm = program(Path(__file__).with_suffix(".js"))
 
     line = traitlets.Unicode().tag(sync=True)
-    corruption = traitlets.Unicode().tag(sync=True)
-    share = traitlets.Float().tag(sync=True)
+    corruption = traitlets.Unicode("sentinels").tag(sync=True)
+    share = traitlets.Float(SHARE).tag(sync=True)
     draws = traitlets.Int(1).tag(sync=True)
     spoilt = traitlets.Instance(Spoilt).tag(sync=True)
-    corruptions: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    corruptions: traitlets.Dict[str, Any] = traitlets.Dict(
+        default_value={
+            name: {"loses": each.loses, "has_share": each.has_share}
+            for name, each in CORRUPTIONS.items()
+        }
+    ).tag(sync=True)
     """By the name of each corruption, what it loses and whether there is a share to choose."""
 
-    def __init__(self, line: str, corruption: str = "sentinels", seed: int = 0) -> None:
-        self.generator = seeded(seed)
-        spoilt = spoil(line, corruption, SHARE, self.generator)
-        super().__init__(
-            line=line,
-            corruption=corruption,
-            share=SHARE,
-            spoilt=spoilt,
-            corruptions={
-                name: {"loses": each.loses, "has_share": each.has_share}
-                for name, each in CORRUPTIONS.items()
-            },
-        )
+    def __init__(self, line: str) -> None:
+        self.generator = seeded(0)
+        spoilt = spoil(line, self.corruption, self.share, self.generator)
+        super().__init__(line=line, spoilt=spoilt)
 
     def __repr__(self) -> str:
         original, read, written = map(len, self.spoilt)
@@ -61,28 +54,24 @@ class LineSpoiler(Widget):
         )
 
     def answer_spoil(self, **chosen: Any) -> None:
-        """Spoil the line anew: another line, or by another corruption or share."""
+        """Spoil the line again, or another line, or by another corruption or share."""
         now = {"line": self.line, "corruption": self.corruption, "share": self.share, **chosen}
         spoilt = spoil(**now, generator=self.generator)
-        with self.hold_sync():
-            self.set_trait("spoilt", spoilt)
-            for name, value in now.items():
-                self.set_trait(name, value)
-            self.draws += 1
+        self.change(**now, spoilt=spoilt, draws=self.draws + 1)
 
     def alone(self) -> None:
         """Return nothing: it is spoilt in Python."""
 
     def still(self) -> Markup:
-        """Write the three lines, for where nothing runs."""
         names = ("The original", "What is read", "What is to be written")
-        known = set(self.spoilt.original)
-        rows = (
-            element(
-                "p",
-                f"{name}, {counted(len(words), 'symbol')}: ",
-                Markup(" ").join(word if word in known else element("b", word) for word in words),
-            )
-            for name, words in zip(names, self.spoilt, strict=True)
+        original = set(self.spoilt.original)
+        lines = (
+            Markup(" ").join(word if word in original else element("b", word) for word in words)
+            for words in self.spoilt
         )
-        return element("div", *rows, class_="cloze still")
+        return still_lines(
+            *(
+                Markup("{}, {}: {}").format(name, counted(len(words), "symbol"), line)
+                for name, words, line in zip(names, self.spoilt, lines, strict=True)
+            )
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import torch
@@ -17,17 +16,8 @@ from cloze.lessons.inside.removing import without
 from cloze.masking import seeded
 from cloze.prediction.answers import predict
 from cloze.prediction.shipped import shipped_model
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import (
-    Probe,
-    Symptom,
-    anything,
-    kind_of,
-    number,
-    numbers,
-    tensor,
-)
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, kind_of, number, numbers, tensor
 from cloze.teaching.texts import line_with_gap, two_texts
 from cloze.vocabulary import PAD, VOCABULARY, counted, visible
 from cloze.world import World
@@ -41,15 +31,12 @@ def adds(part: Tensor, stream: Tensor, gamma: Tensor, w: Tensor) -> float:
     return float((gamma * centred / stream.std(correction=0)) @ w)
 
 
-def vectors(chance: random.Random) -> list[Probe]:
+def vectors(chance: Chance) -> Probes:
     """Make parts of a stream, and what the norm and the output head do with them."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
     for d in (4, 6, 5):
-        part, rest, w = (torch.randn(d, generator=source) for _ in range(3))
-        gamma = 0.5 + torch.rand(d, generator=source)
-        probes.append((part + 1, 3 * rest + part + 2, gamma, w))
-    return probes
+        part, rest, w = (torch.randn(d, generator=chance.torch) for _ in range(3))
+        gamma = 0.5 + torch.rand(d, generator=chance.torch)
+        yield part + 1, 3 * rest + part + 2, gamma, w
 
 
 check_adds = Exercise(
@@ -60,7 +47,6 @@ check_adds = Exercise(
     solved="All parts are divided by the same number, so what they add sums to the logits.",
     direction="Subtract the part's mean, divide by the stream's standard deviation, multiply by "
     "gamma, and take the product with w.",
-    mistakes=Mistakes(__name__, "adds"),
 )
 
 # ── 14.2 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -74,17 +60,14 @@ def stand_ins(alone: Tensor, together: Tensor) -> tuple[int, int]:
     return min(i, j), max(i, j)
 
 
-def costs(chance: random.Random) -> list[Probe]:
+def costs(chance: Chance) -> Probes:
     """Make the costs of heads, alone and two at a time; the diagonal is a head alone."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
     for n in (5, 6, 7, 8, 6):
-        alone = torch.rand(n, generator=source) * 0.4 + 0.05
-        both = torch.randn(n, n, generator=source) * 0.1
+        alone = torch.rand(n, generator=chance.torch) * 0.4 + 0.05
+        both = torch.randn(n, n, generator=chance.torch) * 0.1
         together = alone[:, None] + alone + (both + both.T) / 2
         together.diagonal().copy_(alone)
-        probes.append((alone, together))
-    return probes
+        yield alone, together
 
 
 check_stand_ins = Exercise(
@@ -96,7 +79,6 @@ check_stand_ins = Exercise(
     "the other is off.",
     direction="Subtract both single costs from the cost of each pair, leave out the diagonal, and "
     "find the largest; the smaller number comes first.",
-    mistakes=Mistakes(__name__, "stand_ins"),
 )
 
 # ── 14.3 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -136,11 +118,9 @@ def _judge_flip(answer: Any) -> str:
 check_flip = Exercise(
     minutes=12,
     solution=("he was a b_d man", "a", 0, 1),
-    wants=anything,
     solved="On a line that is nearly undecided, little is needed. Try the other heads on it before "
     "you call this one special.",
     judge=_judge_flip,
-    mistakes=Mistakes(__name__, "flip"),
 )
 
 # ── 14.4 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -164,19 +144,15 @@ def swap(model: MaskedLM, ids: Tensor, z: Tensor, layer: int, head: int, at: int
 SMALL = EncoderConfig(max_len=8, d_model=12, n_heads=3, d_ff=8)
 
 
-def small_models(chance: random.Random) -> list[Probe]:
+def small_models(chance: Chance) -> Probes:
     """Make small encoders that have learned nothing, lines, and what to put into a head."""
-    probes: list[Probe] = []
     for layer, head, at in ((0, 1, 3), (1, 2, 4), (1, 1, 2)):
-        seed = chance.getrandbits(31)
-        source = torch.Generator().manual_seed(seed)
         with torch.random.fork_rng():
-            torch.manual_seed(seed)
+            torch.manual_seed(chance.getrandbits(31))
             model = MaskedLM(SMALL).eval().requires_grad_(False)
-        ids = torch.randint(VOCABULARY.n_ordinary, (1, 6), generator=source)
-        z = 2 * torch.randn(SMALL.d_head, generator=source)
-        probes.append((model, ids, z, layer, head, at))
-    return probes
+        ids = torch.randint(VOCABULARY.n_ordinary, (1, 6), generator=chance.torch)
+        z = 2 * torch.randn(SMALL.d_head, generator=chance.torch)
+        yield model, ids, z, layer, head, at
 
 
 def _judge_swap(answer: Any) -> None:
@@ -200,7 +176,6 @@ check_swap = Exercise(
     direction="In the hook, copy args[0], write z into the head's columns at the position, and "
     "return (copy,); then run the model and remove the hook.",
     judge=_judge_swap,
-    mistakes=Mistakes(__name__, "swap"),
 )
 
 # ── 14.5 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -253,24 +228,19 @@ check_detour = Exercise(
         "the child sat on the big bridge for two hours and watched the river",
         "the child sat on the big sand for two hours and watched the sea",
     ),
-    wants=anything,
     solved="One such pair is enough to refute a claim about all.",
     judge=_judge_detour,
-    mistakes=Mistakes(__name__, "detour"),
 )
 
 # ── 14.6 ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def states_and_directions(chance: random.Random) -> list[Probe]:
+def states_and_directions(chance: Chance) -> Probes:
     """Make states, a direction that is not of length 1, and a mean."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
     for n, d in ((3, 4), (5, 3), (4, 4)):
-        states = torch.randn(n, d, generator=source) + 1
-        direction = 2 * torch.randn(d, generator=source)
-        probes.append((states, direction, 1 + torch.randn(d, generator=source)))
-    return probes
+        states = torch.randn(n, d, generator=chance.torch) + 1
+        direction = 2 * torch.randn(d, generator=chance.torch)
+        yield states, direction, 1 + torch.randn(d, generator=chance.torch)
 
 
 check_without = Exercise(
@@ -281,5 +251,4 @@ check_without = Exercise(
     solved="Along this direction all states are now alike, and everything else is as it was.",
     direction="Give the direction length 1, take (states - mean) @ direction, and subtract that "
     "many times the direction from each state.",
-    mistakes=Mistakes(__name__, "without"),
 )

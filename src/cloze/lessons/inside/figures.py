@@ -1,19 +1,16 @@
 """The figures of this lesson, from plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from cloze.teaching.figures import fading, listed, named_bars, new_figure, picture
+from cloze.teaching.charts import first_at_the_top, named_bars, note, shaded_table
+from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE
 
-WAYS = {"near": BLUE, "straight": ORANGE, "relay": GREEN}
-"""By the way that a word's influence takes, its colour."""
-HATCHES = ("", "//", "..")
+WAYS = {"near": (BLUE, ""), "straight": (ORANGE, "//"), "relay": (GREEN, "..")}
+"""By the way that a word's influence takes, colour and hatching."""
 SHOWN = {
     "umbrella by raining": "sledge/umbrella by snowing/raining at +6",
     "raining by umbrella": "snowing/raining by sledge/umbrella at -6",
@@ -27,9 +24,7 @@ SHOWN = {
 
 
 @picture
-def ladder(
-    costs: Mapping[str, Mapping[str, float]], rungs: Sequence[str], title: str
-) -> tuple[Figure, str]:
+def ladder(costs: Mapping[str, Mapping[str, float]], rungs: Sequence[str], title: str) -> Drawn:
     """Draw what the truth costs at each rung, for several readers of the rungs."""
     figure, axes = new_figure(7.2, 3.0)
     named = {reader: dict(zip(rungs, c.values(), strict=True)) for reader, c in costs.items()}
@@ -37,12 +32,12 @@ def ladder(
         axes.plot([*nats], [*nats.values()], sign + "-", color=colour, label=reader)
     axes.set(ylabel="nats", ylim=(0, None), title=title)
     axes.legend(fontsize=9)
-    described = "; ".join(f"{reader}: {listed(nats)}" for reader, nats in named.items())
-    return figure, f"Lines of the cost of the truth after each part. {described} nats."
+    text = "Lines of the cost of the truth after each part."
+    return figure, f"{text} {listed_by_group(named)} nats."
 
 
 @picture
-def added(logits: Mapping[str, float], title: str) -> tuple[Figure, str]:
+def added(logits: Mapping[str, float], title: str) -> Drawn:
     """Draw what each part adds to a difference of two logits, as bars to either side."""
     figure, axes = new_figure(7.2, 0.5 + 0.27 * len(logits))
     colours = [BLUE if value >= 0 else ORANGE for value in logits.values()]
@@ -69,11 +64,10 @@ def named(key: Any) -> str:
 
 
 def heads(values: Mapping[str, float], title: str) -> Any:
-    """Draw a number for each head: a row for each layer."""
-    layers = sorted({name.partition(".")[0] for name in values})
-    rows = [[value for name, value in values.items() if name.startswith(f"{n}.")] for n in layers]
-    columns = [str(h + 1) for h in range(len(rows[0]))]
-    return table(rows, [f"layer {n}" for n in layers], columns, title, "head")
+    """Draw a number for each head, which is named as in ``1.2``: a row for each layer."""
+    layers = {name[0]: [v for n, v in values.items() if n[0] == name[0]] for name in values}
+    columns = [str(h + 1) for h in range(len(layers["1"]))]
+    return table([*layers.values()], [f"layer {n}" for n in layers], columns, title, "head")
 
 
 @picture
@@ -83,67 +77,52 @@ def table(
     columns: Sequence[str],
     title: str,
     across: str = "",
-) -> tuple[Figure, str]:
+) -> Drawn:
     """Draw numbers in a table, shaded by their size."""
     figure, axes = new_figure(7.2, 0.9 + 0.36 * len(rows))
-    numbers = np.array(values)
-    size = max(abs(numbers).max(), 1e-9)
-    axes.imshow(
-        numbers, cmap=fading(ORANGE, BLUE), vmin=-1.6 * size, vmax=1.6 * size, aspect="auto"
-    )
-    for (i, j), number in np.ndenumerate(numbers):
-        axes.text(j, i, f"{number:.2f}", ha="center", va="center", fontsize=9, color=INK)
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_yticks(range(len(rows)), rows)
-    axes.set(title=title, xlabel=across)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    described = "; ".join(
-        f"{row}: {listed(dict(zip(columns, each, strict=True)))}"
-        for row, each in zip(rows, values, strict=True)
-    )
+    largest = max(abs(value) for row in values for value in row)
+    shaded_table(axes, values, rows, columns, 1.6 * largest, fontsize=9)
+    axes.set(title=title, xlabel=across, aspect="auto")
+    named = [dict(zip(columns, row, strict=True)) for row in values]
+    described = listed_by_group(dict(zip(rows, named, strict=True)))
     return figure, f"A table, {title}. {described}."
 
 
 @picture
-def ways(rules: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
+def ways(rules: Mapping[str, Mapping[str, float]]) -> Drawn:
     """Draw for some rules which share of a word's influence takes which way, bars end to end."""
-    shares = {name: rules[rule] for name, rule in SHOWN.items()}
+    shares = {name: {way: rules[rule][way] for way in WAYS} for name, rule in SHOWN.items()}
     figure, axes = new_figure(7.2, 0.9 + 0.3 * len(shares))
     left = np.zeros(len(shares))
-    for (way, colour), hatch in zip(WAYS.items(), HATCHES, strict=True):
-        widths = np.array([max(each[way], 0.0) for each in shares.values()])
-        axes.barh(
-            [*shares], widths, left=left, color=colour, hatch=hatch, edgecolor=GREY, label=way
-        )
+    for way, (colour, hatch) in WAYS.items():
+        look: Any = {"color": colour, "hatch": hatch, "edgecolor": GREY, "label": way}
+        widths = [max(each[way], 0.0) for each in shares.values()]
+        axes.barh([*shares], widths, left=left, **look)
         left += widths
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
+    first_at_the_top(axes)
     axes.set(xlabel="share of the effect")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
-    described = "; ".join(
-        f"{rule}: {listed({way: each[way] for way in WAYS})}" for rule, each in shares.items()
-    )
-    return figure, f"Bars of the share of the effect that takes each way. {described}."
+    text = "Bars of the share of the effect that takes each way."
+    return figure, f"{text} {listed_by_group(shares)}."
 
 
 @picture
-def beside(told: Mapping[str, tuple[float, float]], across: str, up: str) -> tuple[Figure, str]:
+def beside(points: Mapping[str, tuple[float, float]], across: str, up: str) -> Drawn:
     """Draw each head as a point: what its inside tells, and what it is worth.
 
     Named are those in the upper half; the others lie too close together.
     """
     figure, axes = new_figure(7.2, 3.4)
     for layer, colour, sign in (("1", BLUE, "o"), ("2", ORANGE, "s")):
-        own = {name: point for name, point in told.items() if name.startswith(layer)}
+        own = {name: point for name, point in points.items() if name.startswith(layer)}
         xs, ys = zip(*own.values(), strict=True)
         axes.plot(xs, ys, sign, color=colour, label=f"layer {layer}")
-    middle = sorted(y for _, y in told.values())[len(told) // 2]
-    for name, (x, y) in told.items():
+    middle = sorted(y for _, y in points.values())[len(points) // 2]
+    for name, (x, y) in points.items():
         if y > middle:
             side = (-22, -9) if name == "2.1" else (7, -4)
-            axes.annotate(name, (x, y), side, textcoords="offset points", fontsize=9)
+            note(axes, name, (x, y), side, fontsize=9)
     axes.legend(fontsize=9, loc="upper left")
     axes.set(xlabel=across, ylabel=up)
-    described = ", ".join(f"{name} ({x:.2f}, {y:.3f})" for name, (x, y) in told.items())
+    described = ", ".join(f"{name} ({x:.2f}, {y:.3f})" for name, (x, y) in points.items())
     return figure, f"A point for each head, {across} across and {up} up: {described}."

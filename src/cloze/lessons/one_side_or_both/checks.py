@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +16,8 @@ from cloze.masking import seeded
 from cloze.prediction.answers import predict, top_k
 from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, kind_of, number, positions
 from cloze.teaching.texts import line_with_gap
 from cloze.vocabulary import VOCABULARY, visible
 
@@ -34,9 +32,8 @@ def chain_cost(P: Next, words: Sequence[str]) -> float:
     return -sum(math.log(P[" ".join(words[:i])][word]) for i, word in enumerate(words))
 
 
-def sentences(chance: random.Random) -> list[Probe]:
+def sentences(chance: Chance) -> Probes:
     """Make sentences, some with a word twice, and the next words after many beginnings."""
-    probes: list[Probe] = []
     for length in (3, 4, 1, 5, 3):
         words = [chance.choice(["dog", "cat", "barks", "sleeps", "here"]) for _ in range(length)]
         if length > 3:
@@ -46,8 +43,7 @@ def sentences(chance: random.Random) -> list[Probe]:
         for beginning in dict.fromkeys([*beginnings, *words]):
             odds = {word: chance.uniform(0.1, 1) for word in dict.fromkeys([*words, "owl"])}
             table[beginning] = {word: p / sum(odds.values()) for word, p in odds.items()}
-        probes.append((table, words))
-    return probes
+        yield table, words
 
 
 check_chain_cost = Exercise(
@@ -57,7 +53,6 @@ check_chain_cost = Exercise(
     probes=sentences,
     solved="The costs add because the probabilities multiply: that is the chain rule.",
     direction="Add up −math.log of P[the words before, joined by spaces][the word] for every word.",
-    mistakes=Mistakes(__name__, "chain_cost"),
 )
 
 # ── 7.2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -95,15 +90,13 @@ def leaks(model: Callable[[Tensor], Tensor], line: Tensor) -> list[int]:
     return sorted(found)
 
 
-def models_and_lines(chance: random.Random) -> list[Probe]:
+def models_and_lines(chance: Chance) -> Probes:
     """Make models with leaks from near and from far, and lines, some with id 0 where it matters."""
-    probes: list[Probe] = []
     for extra in ((), ((3, 3),), ((0, 6),), ((2, 5), (4, 5)), ((1, 2), (5, 6)), ((0, 3), (2, 3))):
         ids = [chance.randrange(1, VOCABULARY.n_ordinary) for _ in range(7)]
         for _, j in extra[:1]:
             ids[j] = 0
-        probes.append((Leaky(extra), torch.tensor(ids)))
-    return probes
+        yield Leaky(extra), torch.tensor(ids)
 
 
 check_leaks = Exercise(
@@ -114,7 +107,6 @@ check_leaks = Exercise(
     solved="Run it on every causal model that you build, before you trust its loss.",
     direction="Change each character in turn, and collect the positions up to and including it "
     "whose predictions change.",
-    mistakes=Mistakes(__name__, "leaks"),
 )
 
 # ── 7.3 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -178,10 +170,8 @@ def _judge_only_bayes(answer: Any) -> str:
 check_only_bayes = Exercise(
     solution=("it was a cold and _ark night", "d"),
     minutes=12,
-    wants=anything,
     solved="Bayes' rule tried every candidate and read each line to its end.",
     judge=_judge_only_bayes,
-    mistakes=Mistakes(__name__, "only_bayes"),
 )
 # ── 7.4 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -194,7 +184,7 @@ def posterior(costs: Mapping[str, float]) -> dict[str, float]:
     return {candidate: weight / total for candidate, weight in weights.items()}
 
 
-def lines_scored(chance: random.Random) -> list[Probe]:
+def lines_scored(chance: Chance) -> Probes:
     """Make costs of short lines, one for each candidate in the gap."""
     return [
         ({c: round(base + chance.uniform(0, 4), 3) for c in chance.sample("abcdeo", n)},)
@@ -225,5 +215,4 @@ check_posterior = Exercise(
             {"a": 800.0, "b": 801.0},
         ),
     },
-    mistakes=Mistakes(__name__, "posterior"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -12,9 +11,8 @@ from torch import Tensor
 
 from cloze.lessons.put_to_use import tasks
 from cloze.prediction.shipped import shipped_model
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, number, numbers, tensor, wrong_kind
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, number, numbers, tensor, wrong_kind
 from cloze.use.finetuning import FineTuning, answers, finetune
 from cloze.use.heads import TokenClassifier
 from cloze.vocabulary import normalise
@@ -29,17 +27,14 @@ def my_mean_pool(states: Tensor, padding: Tensor) -> Tensor:
     return (states * real).sum(1) / real.sum(1)
 
 
-def states_and_padding(chance: random.Random) -> list[Probe]:
+def states_and_padding(chance: Chance) -> Probes:
     """Make hidden states of some lines and where their padding is."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
     for lengths in ([3, 5, 2], [4, 1], [6, 6, 3, 2]):
         most = max(lengths) + (1 if len(lengths) == 2 else 0)
         padding = torch.arange(most)[None] >= torch.tensor(lengths)[:, None]
-        states = torch.randn(len(lengths), most, 4, generator=source)
+        states = torch.randn(len(lengths), most, 4, generator=chance.torch)
         states[0, 0, 0] = 0.0  # a state may hold a 0 and is still not padding
-        probes.append((states, padding))
-    return probes
+        yield states, padding
 
 
 check_my_mean_pool = Exercise(
@@ -49,7 +44,6 @@ check_my_mean_pool = Exercise(
     probes=states_and_padding,
     solved="Now padding no longer changes what you say about a line.",
     direction="Multiply by ~padding[..., None], add up along dim 1, divide by how many are real.",
-    mistakes=Mistakes(__name__, "my_mean_pool"),
 )
 
 # ── 11.2 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -65,17 +59,15 @@ def name_f1(true: Names, said: Names) -> float:
     return 2 * right / total if total else 0.0
 
 
-def names_in_lines(chance: random.Random) -> list[Probe]:
+def names_in_lines(chance: Chance) -> Probes:
     """Make lines with names, and what a model might have found."""
-    probes: list[Probe] = [
-        (
-            [{("PER", 0, 1), ("LOC", 4, 4)}, {("PER", 0, 1)}, set()],
-            [{("PER", 0, 1), ("PER", 4, 4)}, {("PER", 0, 0)}, {("PER", 0, 1)}],
-        ),
-        ([{("LOC", 2, 3)}, set()], [set(), set()]),
-        ([{("LOC", 2, 3)}], [{("PER", 2, 3)}]),
-        ([set()], [set()]),
-    ]
+    yield (
+        [{("PER", 0, 1), ("LOC", 4, 4)}, {("PER", 0, 1)}, set()],
+        [{("PER", 0, 1), ("PER", 4, 4)}, {("PER", 0, 0)}, {("PER", 0, 1)}],
+    )
+    yield [{("LOC", 2, 3)}, set()], [set(), set()]
+    yield [{("LOC", 2, 3)}], [{("PER", 2, 3)}]
+    yield [set()], [set()]
     for _ in range(3):
         true: list[set[tuple[str, int, int]]] = []
         said: list[set[tuple[str, int, int]]] = []
@@ -86,8 +78,7 @@ def names_in_lines(chance: random.Random) -> list[Probe]:
             wrong = {"PER": "LOC", "LOC": "PER"}[there[0][0]], *there[0][1:]
             said.append({*there[chance.randint(0, 1) : 4], chance.choice([wrong, there[0]])})
         said[0] = true[0] | {("LOC", 30, 30)}
-        probes.append((true, said))
-    return probes
+        yield true, said
 
 
 check_name_f1 = Exercise(
@@ -97,7 +88,6 @@ check_name_f1 = Exercise(
     probes=names_in_lines,
     solved="This is how seqeval counts, and how systems that find names are compared.",
     direction="Add up right, there and found over all lines; F1 is 2 · right / (there + found).",
-    mistakes=Mistakes(__name__, "name_f1"),
 )
 
 # ── 11.3 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -110,26 +100,24 @@ def my_best_span(start: Sequence[float], end: Sequence[float]) -> tuple[int, int
     return max(spans, key=lambda span: start[span[0]] + end[span[1]])
 
 
-def starts_and_ends(chance: random.Random) -> list[Probe]:
+def starts_and_ends(chance: Chance) -> Probes:
     """Make logits of starts and ends, some with the greatest end before the greatest start."""
-    probes: list[Probe] = [
+    yield from (
         ([0.5, 1.0, 4.0, 0.0], [0.3, 5.0, 1.0, 0.2]),
         ([3.0, 0.1, 0.2], [2.0, 0.4, 1.0]),
         ([0.0, -1.0, 6.0, 5.5, -2.0], [-3.0, 8.5, 1.0, 2.0, -4.0]),
         ([-1.0, 2.0, 0.0, 1.9], [-1.0, -1.0, -1.5, 4.0]),
         ([-3.0, -2.0, -1.0, -4.0], [-2.5, -1.5, -3.5, -0.5]),  # logits may all be negative
         ([-4.0, -2.0, -3.0], [-5.0, -1.0, -6.0]),
-    ]
+    )
     for length in (5, 7, 9, 6):
-        start, end = ([round(chance.gauss(0, 3), 3) for _ in range(length)] for _ in range(2))
-        probes.append((start, end))
+        yield tuple([round(chance.gauss(0, 3), 3) for _ in range(length)] for _ in range(2))
     for _ in range(3):  # here the two are best apart
         length = chance.randint(5, 8)
         start, end = ([round(chance.uniform(0, 2), 3) for _ in range(length)] for _ in range(2))
         start[length - 2] += 3
         end[1] += 3
-        probes.append((start, end))
-    return probes
+        yield start, end
 
 
 def _of_two(value: Any) -> list[float]:
@@ -144,7 +132,6 @@ check_my_best_span = Exercise(
     probes=starts_and_ends,
     solved="No answer ends before it begins.",
     direction="Go through all pairs i ≤ j and keep the one with the greatest start[i] + end[j].",
-    mistakes=Mistakes(__name__, "my_best_span"),
 )
 
 # ── 11.4 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -206,5 +193,4 @@ check_fooling = Exercise(
     wants=sentence_with_roles,
     judge=_judge_fooling,
     solved="Sixteen sentences had *who* in few places, and the tagger has learned the places.",
-    mistakes=Mistakes(__name__, "fooling"),
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import re
 from typing import Any
 
 from cloze.prediction.lines import fill
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, kind_of, number
 from cloze.vocabulary import GAP, counted, normalise
 
 # ── 0.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -20,7 +18,7 @@ def count_gaps(line: str) -> int:
     return line.count("_")
 
 
-def lines(chance: random.Random) -> list[Probe]:
+def lines(chance: Chance) -> Probes:
     """Make lines with gaps apart, gaps that touch, at the ends, and without any."""
     drawn = ["".join(chance.choices("abcde __", k=chance.randint(12, 30))) for _ in range(4)]
     fixed = [
@@ -43,7 +41,6 @@ check_count_gaps = Exercise(
     probes=lines,
     solved="The number of gaps is |M|, the size of the set M that you meet in notebook 01.",
     direction="Count the characters of `line` that are equal to '_'.",
-    mistakes=Mistakes(__name__, "count_gaps"),
 )
 """Mark ``count_gaps(line)``: how many characters of a line are gaps."""
 
@@ -86,9 +83,7 @@ def _judge_message(answer: Any) -> str:
 check_message = Exercise(
     solution="look behind the door and say nothing",
     minutes=6,
-    wants=anything,
     solved="All vowels are back. Now send the line without them to a friend.",
     judge=_judge_message,
-    mistakes=Mistakes(__name__, "message"),
 )
 """Mark a line that the model can read without its vowels."""

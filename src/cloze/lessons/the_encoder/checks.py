@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from itertools import combinations
 from typing import Any
 
@@ -11,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, as_plain, kind_of, tensor
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, as_plain, kind_of, tensor
 from cloze.vocabulary import counted
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -25,7 +23,7 @@ def my_attention(Q: Tensor, K: Tensor, V: Tensor, look: Tensor) -> Tensor:
     return scores.masked_fill(~look, float("-inf")).softmax(-1) @ V
 
 
-def queries_keys_values(chance: random.Random) -> list[Probe]:
+def queries_keys_values(chance: Chance) -> Probes:
     """Make Q, K and V, and who may look at whom.
 
     Every query may look at itself, so no softmax runs over nothing, and all but one have a key that
@@ -34,20 +32,18 @@ def queries_keys_values(chance: random.Random) -> list[Probe]:
     query sees everything, and V has a width of its own. Values are positive, so sums in single
     precision do not cancel.
     """
-    seed = torch.Generator().manual_seed(chance.getrandbits(32))
-    probes: list[Probe] = []
     for length, width in ((6, 10), (3, 2), (5, 5)):
-        query, key = 1.5 * torch.randn(2, length, width, generator=seed)
-        value = 0.5 + 3 * torch.rand(length, width, generator=seed)
-        look = torch.rand(length, length, generator=seed) < 0.5
+        query, key = 1.5 * torch.randn(2, length, width, generator=chance.torch)
+        value = 0.5 + 3 * torch.rand(length, width, generator=chance.torch)
+        look = torch.rand(length, length, generator=chance.torch) < 0.5
         i = torch.arange(length)
         look[i, (i + 1 + i % 2) % length], look[i, i] = False, True
         look[length - 1, 0], look[0, length - 1] = True, False
         look[1] |= length == width
-        probes.append((query, key, value, look))
-    query, key = torch.randn(2, 4, 3, generator=seed)
-    value = 0.5 + 3 * torch.rand(4, 7, generator=seed)
-    return [*probes, (query, key, value, torch.ones(4, 4, dtype=torch.bool))]
+        yield query, key, value, look
+    query, key = torch.randn(2, 4, 3, generator=chance.torch)
+    value = 0.5 + 3 * torch.rand(4, 7, generator=chance.torch)
+    yield query, key, value, torch.ones(4, 4, dtype=torch.bool)
 
 
 check_my_attention = Exercise(
@@ -72,7 +68,6 @@ check_my_attention = Exercise(
             torch.tensor([[True, True], [True, True]]),
         ),
     },
-    mistakes=Mistakes(__name__, "my_attention"),
 )
 """Mark ``my_attention(Q, K, V, look)``: softmax(QKᵀ/√width where look, −∞ elsewhere) V."""
 
@@ -86,7 +81,7 @@ def my_may_look(length: int, direction: str) -> Tensor:
     return {"left": everywhere.tril(), "right": everywhere.triu(), "both": everywhere}[direction]
 
 
-def lengths_and_directions(chance: random.Random) -> list[Probe]:
+def lengths_and_directions(chance: Chance) -> Probes:
     """Make every direction with a length whose matrix is small enough to be shown, and others."""
     lengths = 3, *chance.sample(range(4, 10), 2)
     return [(length, direction) for length in lengths for direction in ("left", "right", "both")]
@@ -100,7 +95,6 @@ check_my_may_look = Exercise(
     solved="This matrix is all that separates an encoder from its one-sided twins.",
     direction='The row is the query, the column the key: for "left" True where key ≤ query, for '
     '"right" where key ≥ query, for "both" everywhere.',
-    mistakes=Mistakes(__name__, "my_may_look"),
 )
 """Mark ``my_may_look(length, direction)``: which query (row) may look at which key (column)."""
 
@@ -210,10 +204,8 @@ def _circle(shift: float, length: float = 6.0) -> Tensor:
 check_two_back = Exercise(
     solution=(_circle(-BACK), _circle(0)),
     minutes=15,
-    wants=anything,
     judge=_judge_two_back,
     solved="Two numbers per position are enough for a whole ring. The angle between query and key "
     "alone says where to look.",
-    mistakes=Mistakes(__name__, "two_back"),
 )
 """Mark queries and keys with which each of eight positions looks two back, round the corner."""

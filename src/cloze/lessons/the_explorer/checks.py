@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -14,9 +13,8 @@ from cloze.corpus import Corpus
 from cloze.prediction.answers import top_k
 from cloze.prediction.predictors import compare
 from cloze.reading import read_line
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, number
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, number
 from cloze.vocabulary import GAP, VOCABULARY, counted, normalise, visible
 
 # ── 5.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -145,10 +143,8 @@ def _words_met() -> Counter[str]:
 check_right_finding = Exercise(
     solution=("it seemed a silly question to ask", 18),
     minutes=10,
-    wants=anything,
     solved="A model that reads from left to right could not have known.",
     judge=_judge_finding,
-    mistakes=Mistakes(__name__, "right_finding"),
 )
 """Mark a line and a position that only the right side can fill."""
 
@@ -169,22 +165,21 @@ def _probability(letter: str, sure: float, truth: str, frequencies: Frequencies)
     return (1 - sure) * frequencies[truth] / (1 - frequencies[letter])
 
 
-def bets(chance: random.Random) -> list[Probe]:
+def bets(chance: Chance) -> Probes:
     """Make bets that are right and wrong, with frequencies that are drawn apart from the first."""
-    probes: list[Probe] = []
-    frequencies = {"e": 0.4, "t": 0.3, "a": 0.2, "q": 0.1}
+    frequencies = first = {"e": 0.4, "t": 0.3, "a": 0.2, "q": 0.1}
     sure = 0.8
     for _ in range(3):
         letter, *_, truth = frequencies
-        probes += [(letter, sure, letter, frequencies), (letter, sure, truth, frequencies)]
+        yield letter, sure, letter, frequencies
+        yield letter, sure, truth, frequencies
         letters = chance.sample("abcdehinorst", chance.randint(5, 8))
         counts = [chance.randint(1, 30) for _ in letters]
         frequencies = {c: n / sum(counts) for c, n in zip(letters, counts, strict=True)}
         sure = chance.choice([0.1, 0.25, 0.35, 0.6, 0.7, 0.9])
-    # Less sure of a letter than it is frequent.
-    less = [(letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2]]
-    letter, _, truth, rest = probes[1]
-    return [*probes, *less, (letter, 0.999, truth, rest)]  # expensive, but finite
+    yield "e", 0.2, "e", first  # less sure of a letter than it is frequent
+    yield "e", 0.2, "q", first
+    yield "e", 0.999, "q", first  # expensive, but finite
 
 
 check_bet_price = Exercise(
@@ -197,6 +192,5 @@ check_bet_price = Exercise(
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "
     "frequencies[truth] of the 1 - frequencies[letter] that the others have. The "
     "cost is −log2 of it.",
-    mistakes=Mistakes(__name__, "bet_price"),
 )
 """Mark ``bet_price(letter, sure, truth, frequencies)``: what a bet costs, in bits."""

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import torch
 
-from cloze.arguments import Count, Whole, checked
+from cloze.arguments import Whole, checked
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
 from cloze.corpus import Corpus, windows
 from cloze.heads import symbol_log_probs
@@ -22,17 +22,18 @@ from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY, visible
 
 SIDES = ("left", "both")
-"""What a guesser sees: first only what is left of the gap, then all of the line."""
-SIGHT = {"left": "from the left", "both": "from both sides"}
+"""What is in sight: first only what is left of the gap, then all of the line."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz "
 """What may be hidden; ends of lines never are."""
+LONGEST = 60
+"""The most characters of a line."""
 RIVALS = {
     "you": {"left": "you", "both": "you"},
     "model": {"left": "left twin", "both": "encoder"},
     "neighbours": {"left": "left bigram", "both": "both neighbours"},
     "unigram": {"left": "unigram", "both": "unigram"},
 }
-"""Everyone who is asked, and what they are called on each side."""
+"""The players, and their names on each side."""
 
 
 # ── what is hidden ───────────────────────────────────────────────────────────────────────────────
@@ -63,7 +64,7 @@ class Puzzle:
 
 
 @checked
-def draw_puzzles(corpus: Corpus, n: Whole, seed: Whole = 0, *, longest: Count = 60) -> list[Puzzle]:
+def draw_puzzles(corpus: Corpus, n: Whole, seed: Whole = 0) -> list[Puzzle]:
     """Draw lines from the held-out pieces and hide one character of each.
 
     A line is whole words from within one paragraph. Every character of it that has at least a
@@ -73,43 +74,39 @@ def draw_puzzles(corpus: Corpus, n: Whole, seed: Whole = 0, *, longest: Count = 
         corpus: where the lines come from.
         n: how many.
         seed: the same seed gives the same lines and gaps.
-        longest: the most characters of a line.
     """
     generator = seeded(seed)
     drawn: list[Puzzle] = []
     while len(drawn) < n:
         # A round takes one line of each piece, so lines repeat as late as possible.
         for i in torch.randperm(len(corpus.held_out), generator=generator).tolist():
-            line = _draw_line(corpus.held_out[i].text, longest, generator)
+            line = _draw_line(corpus.held_out[i].text, generator)
             edge = len(line) // 4
             at = int(torch.randint(edge, len(line) - edge, (1,), generator=generator))
             drawn.append(Puzzle(line, at))
     return drawn[:n]
 
 
-def _draw_line(text: str, longest: int, generator: torch.Generator) -> str:
+def _draw_line(text: str, generator: torch.Generator) -> str:
     paragraphs = [p for p in text.split("\n") if p.strip()]
-    paragraphs = [p for p in paragraphs if len(p) > longest] or paragraphs
+    paragraphs = [p for p in paragraphs if len(p) > LONGEST] or paragraphs
     paragraph = paragraphs[int(torch.randint(len(paragraphs), (1,), generator=generator))]
     starts = [0, *(match.end() for match in re.finditer(" ", paragraph))]
-    starts = [start for start in starts if start <= max(0, len(paragraph) - longest)]
+    starts = [start for start in starts if start <= max(0, len(paragraph) - LONGEST)]
     start = starts[int(torch.randint(len(starts), (1,), generator=generator))]
-    line = paragraph[start : start + longest + 1]
+    line = paragraph[start : start + LONGEST + 1]
     # A word may be longer than a line.
-    return line.rpartition(" ")[0] or line[:longest] if len(line) > longest else line
+    return line.rpartition(" ")[0] or line[:LONGEST] if len(line) > LONGEST else line
 
 
 # ── what a guess costs ───────────────────────────────────────────────────────────────────────────
 
 
 class Bet(NamedTuple):
-    """A letter and how sure one is of it; no letter means no idea."""
+    """A letter and how sure the guesser is of it; no letter means no idea."""
 
     letter: str | None
     percent: int = 0
-
-    def __str__(self) -> str:
-        return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent}%"
 
 
 def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:
@@ -138,14 +135,14 @@ def bits(bet: Bet, truth: str, frequencies: Mapping[str, float]) -> float:
 
 @lru_cache(maxsize=1)
 def frequencies_of_letters() -> dict[str, float]:
-    """Return how frequent each character is in the training text."""
+    """Return the frequency of each character in the training text."""
     known = letter_frequencies().tolist()
     return dict(zip(VOCABULARY.ordinary, known, strict=True))
 
 
 @lru_cache(maxsize=1)
 def neighbour_baselines() -> dict[str, NeighbourBaseline]:
-    """Return the baselines that know a gap's neighbours on each side, fitted once."""
+    """Return the baselines that count a gap's neighbours on each side, fitted once."""
     text = windows(Corpus.load().train_ids, 64)
     names = {side: RIVALS["neighbours"][side] for side in SIDES}
     return {
@@ -153,21 +150,19 @@ def neighbour_baselines() -> dict[str, NeighbourBaseline]:
     }
 
 
-@dataclass(frozen=True)
-class Round:
-    """One gap, guessed by everyone from the left and from both sides."""
+class Round(TypedDict):
+    """One gap, guessed by everyone from the left and from both sides, as the widget stores it."""
 
-    puzzle: Puzzle
-    bets: Mapping[str, Bet]
+    bets: Mapping[str, Sequence[Any]]
     """The guesser's, by side."""
     bits: Mapping[str, Mapping[str, float]]
     """What each rival paid, by side: ``bits["left"]["you"]``."""
-    guesses: Mapping[str, list[Guess]]
+    guesses: Mapping[str, Sequence[Sequence[Any]]]
     """The model's best guesses, by side."""
 
 
 def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
-    """Let model and baselines guess the same gap, and say what everybody pays.
+    """Let model and baselines guess the same gap, and work out what everybody pays.
 
     On the left side they all see what the guesser sees: the left twin cannot look to the right.
     """
@@ -188,7 +183,7 @@ def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
             "unigram": -math.log2(frequencies[puzzle.truth]),
         }
         guesses[side] = top_k(prediction[puzzle.at])
-    return Round(puzzle, dict(bets), paid, guesses)
+    return {"bets": bets, "bits": paid, "guesses": guesses}
 
 
 # ── a whole game ─────────────────────────────────────────────────────────────────────────────────
@@ -196,32 +191,27 @@ def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
 
 @dataclass(frozen=True)
 class Score:
-    """The rounds of a game, and what they cost on average."""
+    """The gaps of a game, the rounds that have been played, and what they cost on average."""
 
-    rounds: Sequence[Round] = ()
+    puzzles: Sequence[Puzzle]
+    rounds: Sequence[Round]
 
     def mean(self, side: str, rival: str = "you") -> float:
-        """Return the mean cost of a rival in bits per gap.
-
-        Raises:
-            ValueError: no gap has been played yet.
-        """
-        if not self.rounds:
-            raise ValueError("No gap has been played yet, so there is no mean.")
-        return sum(r.bits[side][rival] for r in self.rounds) / len(self.rounds)
+        """Return the mean cost of a rival in bits per gap that has been played."""
+        return sum(each["bits"][side][rival] for each in self.rounds) / len(self.rounds)
 
     def __repr__(self) -> str:
         if not self.rounds:
             return "No gap has been played yet."
         rows = []
-        for n, played in enumerate(self.rounds, start=1):
-            puzzle = played.puzzle
-            shown = f"{puzzle.before}[{visible(puzzle.truth)}]{puzzle.after}"
-            paid = "; ".join(
-                f"{SIGHT[side]} {bet} costs {played.bits[side]['you']:.2f}"
-                for side, bet in played.bets.items()
-            )
-            rows += [f"{n:>2}  {shown}", f"    {paid}"]
+        for n, (puzzle, each) in enumerate(zip(self.puzzles, self.rounds, strict=False), start=1):
+            rows.append(f"{n:>2}  {puzzle.before}[{visible(puzzle.truth)}]{puzzle.after}")
+            costs = []
+            for side, sight in (("left", "from the left"), ("both", "from both sides")):
+                letter, percent = each["bets"][side]
+                bet = "no idea" if letter is None else f"{visible(letter)}, {percent}%"
+                costs.append(f"{sight} {bet} costs {each['bits'][side]['you']:.2f}")
+            rows.append(f"    {'; '.join(costs)}")
         rows.append(f"{'mean bits per gap':<34} {'left':>6} {'both':>6}")
         for rival, names in RIVALS.items():
             name = " / ".join(dict.fromkeys(names.values()))

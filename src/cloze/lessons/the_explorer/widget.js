@@ -1,12 +1,11 @@
 // Beat the encoder: guess hidden letters from the left, then from both sides, and pay in bits.
 
+import { numberRow, row } from "../../widgets/browser/cells.js";
 import { button, element, form, status, tableOf } from "../../widgets/browser/element.js";
 import { ValueError, Widget } from "../../widgets/browser/widget.js";
-import { spoken, sum, visible } from "../../widgets/browser/words.js";
+import { fixed, spoken, sum, visible } from "../../widgets/browser/words.js";
 
 /**
- * @import { WidgetModel } from "../../widgets/browser/widget.js"
- *
  * @typedef {keyof typeof SIGHT} Side
  * @typedef {keyof typeof RIVALS} Rival
  * @typedef {[letter: string | null, percent: number]} Bet
@@ -19,12 +18,12 @@ import { spoken, sum, visible } from "../../widgets/browser/words.js";
  * @typedef {object} State
  * @property {number} seed
  * @property {Puzzle[]} puzzles
- * @property {Round[]} rounds
- * @property {Bets} bets
+ * @property {Round[]} rounds  The gaps that have been played.
+ * @property {Bets} bets  On the gap in play; both are made when the truth is shown.
  * @property {string} letter
  *
  * @typedef {object} Answers
- * @property {(sent: Puzzle & { bets: Bets }) => { bits: Bits, guesses: Guesses }} judge
+ * @property {(sent: Puzzle & { bets: Bets }) => Round} judge
  * @property {(sent: { seed: number, gaps: number }) => Pick<State, "seed" | "puzzles">} puzzles
  */
 
@@ -38,41 +37,14 @@ const RIVALS = {
   neighbours: "counts of neighbours",
   unigram: "counts of letters",
 };
-const PLAYERS = /** @type {const} */ (["you", "model"]);
+
 /** @extends {Widget<State, Answers>} */
 export default class GuessingGame extends Widget {
-  #of = ""; // the state that the announcement describes
   #at = 0; // the letter that the arrow keys have reached
-
-  /** @param {WidgetModel<State, Answers>} model */
-  constructor(model) {
-    super(model);
-    this.changed();
-  }
-
-  changed() {
-    const of = JSON.stringify([this.get("seed"), this.rounds.length, this.bets]);
-    if (of !== this.#of) {
-      this.#of = of;
-      this.#at = Math.max(0, LETTERS.indexOf(this.get("letter")));
-      this.announcement = this.side ? this.#describe(this.side) : this.#verdict();
-    }
-    this.refresh();
-  }
-
-  /** The gaps that have been played: {bets, bits, guesses}, each by side. */
-  get rounds() {
-    return this.get("rounds");
-  }
-
-  /** The bets on the gap in play, by side: [letter, percent]; both are made when truth is shown. */
-  get bets() {
-    return this.get("bets");
-  }
 
   /** What is in sight: "left", then "both"; undefined once the truth is shown. */
   get side() {
-    return SIDES.find((side) => !(side in this.bets));
+    return SIDES.find((side) => !(side in this.get("bets")));
   }
 
   get gaps() {
@@ -81,7 +53,7 @@ export default class GuessingGame extends Widget {
 
   /** The number of the gap in play, from 1. */
   get number() {
-    return this.rounds.length + (this.side ? 1 : 0);
+    return this.get("rounds").length + (this.side ? 1 : 0);
   }
 
   /** The gap in play. */
@@ -91,7 +63,7 @@ export default class GuessingGame extends Widget {
   }
 
   get finished() {
-    return this.rounds.length === this.gaps;
+    return this.get("rounds").length === this.gaps;
   }
 
   /**
@@ -100,7 +72,7 @@ export default class GuessingGame extends Widget {
    * @param {Rival} rival
    */
   #mean(side, rival) {
-    return sum(this.rounds.map(({ bits }) => bits[side][rival])) / this.rounds.length;
+    return sum(this.get("rounds").map(({ bits }) => bits[side][rival])) / this.get("rounds").length;
   }
 
   // ── how it looks ──────────────────────────────────────────────────────────────────────────────
@@ -114,7 +86,7 @@ export default class GuessingGame extends Widget {
       element("b", null, `Gap ${this.number} of ${this.gaps}${where}`),
       this.#sentence(),
       side ? this.#form(side) : this.#truth(),
-      status(this.announcement),
+      status(this.announcement || (side ? this.#description(side) : this.#verdict())),
     );
   }
 
@@ -146,7 +118,7 @@ export default class GuessingGame extends Widget {
         }),
       ),
     );
-    const [, before] = this.bets.left ?? [];
+    const [, before] = this.get("bets").left ?? [];
     const radios = [0, ...SURENESS].map((percent) => {
       const radio = { type: "radio", name: "percent", value: percent, checked: percent === before };
       return element("label", null, element("input", radio), percent ? `${percent}%` : "no idea");
@@ -161,28 +133,24 @@ export default class GuessingGame extends Widget {
   }
 
   #truth() {
-    const { bits, bets, guesses } = this.rounds[this.rounds.length - 1];
+    const { bits, bets, guesses } = this.get("rounds")[this.get("rounds").length - 1];
     const label = this.finished ? `Play ${this.gaps} more gaps` : "Next gap";
     const sentences = SIDES.map((side) => {
-      const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${p.toFixed(2)}`);
+      const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${fixed(p, 2)}`);
       return `You ${SIGHT[side]}: ${inWords(bets[side])}. The model: ${best.join(", ")}.`;
     });
     const rivals = /** @type {[Rival, string][]} */ (Object.entries(RIVALS));
     const rows = rivals.map(([rival, name]) => {
       const costs = SIDES.map((side) => bits[side][rival]);
       costs.push(...SIDES.map((side) => this.#mean(side, rival)));
-      return element(
-        "tr",
-        { class: rival === "you" ? "both" : null },
-        element("th", { scope: "row" }, name),
-        ...costs.map((cost) => element("td", { class: "number" }, cost.toFixed(2))),
-      );
+      const written = costs.map((cost) => fixed(cost, 2));
+      return numberRow(name, written, rival === "you" ? "both" : null);
     });
     const table = tableOf(["bits", "left", "both", "mean left", "mean both"], rows, "costs");
     return element(
       "div",
       null,
-      element("div", { class: "row" }, button(label, "next", { class: "primary" })),
+      row(button(label, "next", { class: "primary" })),
       ...sentences.map((sentence) => element("p", null, sentence)),
       // Where it is wider than the page, arrows scroll it.
       element(
@@ -196,11 +164,12 @@ export default class GuessingGame extends Widget {
   // ── what a screen reader says ─────────────────────────────────────────────────────────────────
 
   /**
-   * Say everything that is in sight, as a screen reader needs it.
+   * Everything that is in sight, as a screen reader needs it.
    * @param {Side} side
    */
-  #describe(side) {
-    const { puzzle, bets } = this;
+  #description(side) {
+    const { puzzle } = this;
+    const bets = this.get("bets");
     const space = puzzle.before.endsWith(" ") ? ", then a space" : "";
     let words = bets.left ? `Your guess: ${inWords(bets.left)}. ` : "";
     words += `Gap ${this.number}, ${SIGHT[side]}. Before the gap: ${puzzle.before.trim()}${space}.`;
@@ -212,15 +181,15 @@ export default class GuessingGame extends Widget {
   }
 
   #verdict() {
-    const { bits } = this.rounds[this.rounds.length - 1];
+    const { bits } = this.get("rounds")[this.get("rounds").length - 1];
     /** @type {(side: Side, rival: Rival) => string} */
-    const paid = (side, rival) => bits[side][rival].toFixed(2);
+    const paid = (side, rival) => fixed(bits[side][rival], 2);
     let words =
       `The hidden character was ${spoken(this.puzzle.truth)}. From the left you paid ` +
       `${paid("left", "you")} bits and the model ${paid("left", "model")}; from both sides ` +
       `you ${paid("both", "you")} and the model ${paid("both", "model")}.`;
     if (this.finished) {
-      const [you, model] = PLAYERS.map((who) => this.#mean("both", who));
+      const [you, model] = [this.#mean("both", "you"), this.#mean("both", "model")];
       const beaten = you < model ? "You beat it." : "It won this time.";
       words +=
         ` You have played all ${this.gaps} gaps: from both sides you paid ${you.toFixed(2)} bits ` +
@@ -276,29 +245,27 @@ export default class GuessingGame extends Widget {
     if (sure && !letter) throw new ValueError("Also choose a letter, or choose “no idea”.");
     /** @type {Bet} */
     const bet = [sure ? letter : null, sure];
-    const bets = { ...this.bets, [side]: bet };
-    if (side === "left") {
-      this.set({ bets, letter: bet[0] ?? "" });
-      return;
+    const bets = { ...this.get("bets"), [side]: bet };
+    let rounds = this.get("rounds");
+    if (side === "both") {
+      this.announcement = `Your guess: ${inWords(bet)}. The models are guessing.`;
+      this.refresh();
+      const { line, at } = this.get("puzzles")[this.number - 1];
+      rounds = [...rounds, await this.ask("judge", { line, at, bets })];
     }
-    this.announcement = `Your guess: ${inWords(bet)}. The models are guessing.`;
-    this.refresh();
-    const { line, at } = this.get("puzzles")[this.number - 1];
-    const played = await this.ask("judge", { line, at, bets });
-    this.set({ bets, rounds: [...this.rounds, { bets, ...played }] });
+    this.announcement = "";
+    this.#at = Math.max(0, LETTERS.indexOf(letter));
+    this.set({ bets, rounds, letter: bet[0] ?? "" });
   }
 
   /** Go on to the next gap, or to a game with other gaps. */
   async do_next() {
     if (this.side) return; // a click too many
-    if (this.finished) await this.#begin(this.get("seed") + 1);
-    else this.set({ bets: {}, letter: "" });
-  }
-
-  /** @param {number} seed */
-  async #begin(seed) {
-    const drawn = await this.ask("puzzles", { seed, gaps: this.gaps });
-    this.set({ ...drawn, rounds: [], bets: {}, letter: "" });
+    const sent = { seed: this.get("seed") + 1, gaps: this.gaps };
+    const fresh = this.finished ? { ...(await this.ask("puzzles", sent)), rounds: [] } : {};
+    this.#at = 0;
+    this.announcement = "";
+    this.set({ ...fresh, bets: {}, letter: "" });
   }
 }
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
+from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import (
-    Probe,
+    Probes,
     Symptom,
     alike,
-    anything,
     kind_of,
     number,
     number_with_gradient,
@@ -33,7 +30,7 @@ def summed_loss(P: Table, x: str, M: Sequence[int]) -> float:
     return -sum(math.log(P[i][x[i]]) for i in M)
 
 
-def tables(chance: random.Random) -> list[Probe]:
+def tables(chance: Chance) -> Probes:
     """Make probabilities for texts in which letters repeat, and selected positions in any order."""
 
     def row(letters: str) -> dict[str, float]:
@@ -41,15 +38,15 @@ def tables(chance: random.Random) -> list[Probe]:
         return {c: round(share / sum(shares), 3) for c, share in zip(letters, shares, strict=True)}
 
     small = [{"c": 0.9, "b": 0.1}, {"a": 0.2, "o": 0.7, "u": 0.1}, {"t": 0.8, "d": 0.2}]
-    probes: list[Probe] = [([*small, {"s": 0.5, "e": 0.3, "d": 0.2}], "cats", [1, 3])]
+    yield [*small, {"s": 0.5, "e": 0.3, "d": 0.2}], "cats", [1, 3]
     for x, letters in (("banana", "abn"), ("deeded", "adeln"), ("letters", "elrstu")):
         selected = chance.sample(range(len(x)), 3)
         if selected == sorted(selected):
             selected.reverse()
-        probes.append(([row(letters) for _ in x], x, selected))
-    equal = [{"a": 0.25, "n": 0.75}] * 4
+        yield [row(letters) for _ in x], x, selected
+    yield [{"a": 0.25, "n": 0.75}] * 4, "anna", [0, 2, 3]
     one = chance.randrange(1, 5)
-    return [*probes, (equal, "anna", [0, 2, 3]), ([row("abn") for _ in "banana"], "banana", [one])]
+    yield [row("abn") for _ in "banana"], "banana", [one]
 
 
 check_summed_loss = Exercise(
@@ -64,7 +61,6 @@ check_summed_loss = Exercise(
         "underflows to 0, but the sum of their logarithms is −804.72. Add the "
         "logarithms instead of multiplying.": ([{"a": 0.2}] * 500, "a" * 500, range(500)),
     },
-    mistakes=Mistakes(__name__, "summed_loss"),
 )
 """Mark ``summed_loss(P, x, M)``: −Σ_{i∈M} log P[i][x[i]] in nats, P a list of dicts."""
 
@@ -169,11 +165,9 @@ check_tables = Exercise(
         "right": [{gap: 1 / 4} | {x: 1 / 8 for x in LETTERS if x != gap} for gap in GAPS],
         "wrong": [{"r": 1 / 3, "l": 2 / 3}, {"a": 1 / 3, "e": 2 / 3}],
     },
-    wants=anything,
     judge=_judge_tables,
     solved="The table that is always wrong has the lower loss, because the loss does not ask for "
     "the favourite.",
-    mistakes=Mistakes(__name__, "tables"),
 )
 """Mark two tables for the gaps of b▒e▒d: right everywhere at 2 bits, wrong at perplexity 3."""
 
@@ -189,21 +183,17 @@ def my_mlm_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return -log_probs[torch.arange(len(ids)), ids].mean()
 
 
-def batches(chance: random.Random) -> list[Probe]:
+def batches(chance: Chance) -> Probes:
     """Make logits and labels: rows of unequal counts, the label 0, and logits far apart."""
-    generator = torch.Generator().manual_seed(chance.getrandbits(31))
-
-    def batch(size: int, length: int, symbols: int, counts: Sequence[int]) -> Probe:
-        logits = 2 * torch.randn(size, length, symbols, generator=generator)
-        labels = torch.full((size, length), -100)
+    shapes = [(6, 5, [3, 1]), (4, 7, [1, 2, 3]), (9, 4, [4]), (8, 6, [2, 5, 1, 4])]
+    for length, symbols, counts in shapes:
+        logits = 2 * torch.randn(len(counts), length, symbols, generator=chance.torch)
+        labels = torch.full((len(counts), length), -100)
         for row, count in enumerate(counts):
-            at = torch.randperm(length, generator=generator)[:count]
-            labels[row, at] = torch.randint(symbols, (count,), generator=generator)
+            at = torch.randperm(length, generator=chance.torch)[:count]
+            labels[row, at] = torch.randint(symbols, (count,), generator=chance.torch)
             labels[row, at[:1]] = 0  # a character like any other
-        return logits.requires_grad_(), labels
-
-    shapes = [(2, 6, 5, [3, 1]), (3, 4, 7, [1, 2, 3]), (1, 9, 4, [4]), (4, 8, 6, [2, 5, 1, 4])]
-    return [batch(*shape) for shape in shapes]
+        yield logits.requires_grad_(), labels
 
 
 OWN = (
@@ -239,6 +229,5 @@ check_my_mlm_loss = Exercise(
         "CrossEntropyLoss": OWN,
         "mlm_loss": "mlm_loss calls F.cross_entropy. " + OWN,
     },
-    mistakes=Mistakes(__name__, "my_mlm_loss"),
 )
 """Mark ``my_mlm_loss(logits, labels)``: mean −log P over the labels that are not −100."""

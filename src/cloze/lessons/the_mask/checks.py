@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,9 +10,8 @@ import torch
 from torch import Tensor
 
 from cloze.masking import IGNORE, mask_tokens
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, kind_of, number, tensor
 from cloze.teaching.symptoms import ask
 from cloze.vocabulary import VOCABULARY
 
@@ -27,19 +25,16 @@ def restore(inputs: Tensor, labels: Tensor) -> Tensor:
     return torch.where(labels == IGNORE, inputs, labels)
 
 
-def masked_batches(chance: random.Random) -> list[Probe]:
+def masked_batches(chance: Chance) -> Probes:
     """Make batches with every fate, in which the label 0, a newline, is among the selected."""
-    generator = torch.Generator().manual_seed(chance.getrandbits(31))
     #                       [MASK]  swapped  kept  not selected
     inputs = torch.tensor([[MASK, 23, 18, 15, 9, 0], [4, MASK, 3, MASK, 12, 5]])
     labels = torch.tensor([[2, 9, 18, IGNORE, 0, IGNORE], [IGNORE, 20, IGNORE, 0, IGNORE, 8]])
-    fixed = [(inputs, labels), (inputs.flip(1), labels.flip(1))]
-
-    def masked(*shape: int) -> Probe:
-        ids = torch.randint(28, shape, generator=generator)
-        return mask_tokens(ids, 0.6, mask_share=0.4, random_share=0.4, generator=generator)
-
-    return [*fixed, masked(3, 4), masked(4, 3), masked(1, 9)]
+    yield inputs, labels
+    yield inputs.flip(1), labels.flip(1)
+    for shape in ((3, 4), (4, 3), (1, 9)):
+        ids = torch.randint(28, shape, generator=chance.torch)
+        yield mask_tokens(ids, 0.6, mask_share=0.4, random_share=0.4, generator=chance.torch)
 
 
 check_restore = Exercise(
@@ -50,7 +45,6 @@ check_restore = Exercise(
     solved="Inputs and labels together hold the whole text. Masking loses nothing; it only moves "
     "the answers to where the model cannot read them.",
     direction="Where the label is -100, the original is the input. Elsewhere it is the label.",
-    mistakes=Mistakes(__name__, "restore"),
 )
 """Mark ``restore(inputs, labels)``: the original ids, from a masked batch alone."""
 
@@ -75,7 +69,6 @@ check_culprit = Exercise(
     wants=suspect,
     solved="C swaps 10% first and gives [MASK] to 0.9 of the rest: 0.9 · 0.9 = 81% [MASK], 10% "
     "swapped and 0.9 · 0.1 = 9% kept. Two independent draws multiply.",
-    mistakes=Mistakes(__name__, "culprit"),
 )
 """Mark the letter of the suspect that gives 81/10/9."""
 
@@ -240,12 +233,10 @@ OURS = "That is the package's function. Write the rule yourself."
 check_my_mask = Exercise(
     solution=my_mask,
     minutes=18,
-    wants=anything,
     judge=_judge_mask,
     without={"mask_tokens": OURS, "corrupt": OURS, "StaticMasks": OURS},
     solved="All counts are within five standard deviations of the promise, and every position "
     "draws for itself.",
-    mistakes=Mistakes(__name__, "my_mask"),
 )
 """Mark ``my_mask(input_ids, mask_prob, mask_share, random_share)`` by what it does to 200 000."""
 
@@ -258,15 +249,13 @@ def coverage(epochs: int, mask_prob: float, copies: int) -> float:
     return 1 - (1 - mask_prob) ** min(epochs, copies)
 
 
-def schedules(chance: random.Random) -> list[Probe]:
+def schedules(chance: Chance) -> Probes:
     """Make trainings with fewer, as many and more epochs than copies, whole turns or not."""
-    fixed = [(3, 0.15, 10), (40, 0.15, 10), (1, 0.15, 1), (5, 0.4, 2), (6, 0.3, 6), (7, 0.2, 1)]
-    drawn = [(chance.randint(2, 4), chance.randint(5, 9)) for _ in range(2)]
-    return [
-        *fixed,
-        *((few, chance.uniform(0.1, 0.3), many) for few, many in drawn),
-        *((many, chance.uniform(0.1, 0.3), few) for few, many in drawn),
-    ]
+    yield from ((3, 0.15, 10), (40, 0.15, 10), (1, 0.15, 1), (5, 0.4, 2), (6, 0.3, 6), (7, 0.2, 1))
+    for _ in range(2):
+        few, many = chance.randint(2, 4), chance.randint(5, 9)
+        yield few, chance.uniform(0.1, 0.3), many
+        yield many, chance.uniform(0.1, 0.3), few
 
 
 check_coverage = Exercise(
@@ -282,7 +271,6 @@ check_coverage = Exercise(
         "You draw masks and count, so your result is an estimate that changes with every draw. "
         "Write a formula: begin with the chance to escape one mask, 1 - mask_prob.",
     ),
-    mistakes=Mistakes(__name__, "coverage"),
 )
 """Mark ``coverage(epochs, mask_prob, copies)``: the share selected at least once."""
 
@@ -352,9 +340,7 @@ def _judge_pattern(pattern: Callable[..., Any]) -> str:
 check_my_pattern = Exercise(
     solution=my_pattern,
     minutes=15,
-    wants=anything,
     judge=_judge_pattern,
     solved="So every hidden letter keeps both of its neighbours visible.",
-    mistakes=Mistakes(__name__, "my_pattern"),
 )
 """Mark ``my_pattern(length)``: a random mask without neighbours, the same for all positions."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -21,16 +20,8 @@ from cloze.lessons.the_real_ones.tokenizer import (
     shown,
     word_counts,
 )
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import (
-    Probe,
-    Symptom,
-    anything,
-    in_short,
-    kind_of,
-    numbers,
-)
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, in_short, kind_of, numbers
 from cloze.teaching.texts import two_texts, world
 from cloze.vocabulary import counted
 
@@ -83,10 +74,8 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
 check_three_merges = Exercise(
     solution="the the bath other",
     minutes=10,
-    wants=anything,
     solved="Only the counts decide, and not what a piece means.",
     judge=_judge_merges,
-    mistakes=Mistakes(__name__, "three_merges"),
 )
 
 # ── 13.2 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -131,10 +120,8 @@ def _judge_typo(answer: Any) -> str:
 check_one_typo = Exercise(
     solution=("customer", "cuqtomer"),
     minutes=8,
-    wants=anything,
     solved="You see one wrong letter. The model sees pieces that it has hardly ever met together.",
     judge=_judge_typo,
-    mistakes=Mistakes(__name__, "one_typo"),
 )
 
 # ── 13.3 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -150,7 +137,7 @@ def merged(a: Part, b: Part) -> Part:
     return m, of_a * a[1] + of_b * b[1], of_a * a[2] + of_b * b[2]
 
 
-def two_parts(chance: random.Random) -> list[Probe]:
+def two_parts(chance: Chance) -> Probes:
     """Make parts, with the larger score in either, some so large that e^score is not a number."""
 
     def part(around: float) -> Part:
@@ -158,10 +145,8 @@ def two_parts(chance: random.Random) -> list[Probe]:
         weights = [math.exp(score - max(scores)) for score in scores]
         return max(scores), sum(weights), sum(w * chance.uniform(-1, 3) for w in weights)
 
-    return [
-        (part(here), part(there))
-        for here, there in ((2, 0), (0, 1), (1, 1), (-3, 0), (900, 899), (-800, -799))
-    ]
+    for here, there in ((2, 0), (0, 1), (1, 1), (-3, 0), (900, 899), (-800, -799)):
+        yield part(here), part(there)
 
 
 check_merged = Exercise(
@@ -173,7 +158,6 @@ check_merged = Exercise(
     "needed.",
     direction="m is the larger of both. Multiply the other two numbers of each part by "
     "e^(its own m − the common m), and add.",
-    mistakes=Mistakes(__name__, "merged"),
 )
 
 # ── 13.4 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -244,9 +228,7 @@ def _judge_two_wrongs(answer: Any) -> str:
 check_two_wrongs = Exercise(
     solution={"KVD": 0.4, "DVK": 0.4, "KVK": 0.1, "DVD": 0.1},
     minutes=12,
-    wants=anything,
     solved="Each score is taken while the other place still has its old letter. What two places "
     "decide together, the sum of two scores cannot know.",
     judge=_judge_two_wrongs,
-    mistakes=Mistakes(__name__, "two_wrongs"),
 )

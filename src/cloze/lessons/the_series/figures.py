@@ -1,18 +1,13 @@
 """The map of the series: the whole way from a text to a training step, in one picture."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
 
 from cloze.prediction.answers import top_k
 from cloze.prediction.predictors import MaskedPredictor, listed
 from cloze.prediction.shipped import shipped_model
-from cloze.teaching.figures import new_figure, picture
+from cloze.teaching.charts import arrow, box
+from cloze.teaching.figures import Drawn, new_figure, picture
 from cloze.teaching.palette import BLUE, GREY
 from cloze.vocabulary import VOCABULARY
 
@@ -50,26 +45,8 @@ WAY = (
 """From where to where the arrows go. The last one closes the circle: a step of training."""
 
 
-def _box(axes: Axes, stage: str, title: str, line: str, lit: bool) -> None:
-    x, y, width, height = PLACES[stage]
-    look: Any = {"facecolor": f"{BLUE}2e" if lit else "none"}
-    look |= {"edgecolor": BLUE if lit else GREY, "linewidth": 2.6 if lit else 1}
-    look |= {"linestyle": "--" if stage == "parameters" else "-"}
-    axes.add_patch(
-        FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0,rounding_size=0.2", **look)
-    )
-    middle = x + width / 2
-    axes.text(middle, y + height - 0.2, title, ha="center", va="top", weight="bold")
-    axes.text(middle, y + (height - 0.45) / 2, line, ha="center", va="center", linespacing=1.25)
-
-
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
-    arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 2, "shrinkB": 2, "linewidth": 1.6}
-    axes.annotate("", end, start, arrowprops=arrow)
-
-
 @picture
-def the_map(*lit: Stage) -> tuple[Figure, str]:
+def the_map(*lit: Stage) -> Drawn:
     """Draw the whole way of one line through the shipped encoder, with its numbers.
 
     Args:
@@ -94,17 +71,25 @@ def the_map(*lit: Stage) -> tuple[Figure, str]:
         "gradient": "which way does\nit cost less?",
     }
     figure, axes = new_figure(5.4, 4.3)
-    for stage in PLACES:
+    for stage, (x, y, across, up) in PLACES.items():
+        look: Any = {"linewidth": 1}
+        if stage in lit:
+            look = {"linewidth": 2.6, "edgecolor": BLUE, "facecolor": f"{BLUE}2e"}
+        if stage == "parameters":
+            look["linestyle"] = "--"
+        box(axes, (x, y), across, up, boxstyle="round,pad=0,rounding_size=0.2", **look)
         title = f"{parameters} parameters" if stage == "parameters" else stage
-        _box(axes, stage, title, written.get(stage, ""), stage in lit)
+        middle, line = x + across / 2, written.get(stage, "")
+        axes.text(middle, y + up - 0.2, title, ha="center", va="top", weight="bold")
+        axes.text(middle, y + (up - 0.45) / 2, line, ha="center", va="center", linespacing=1.25)
     for i in range(model.config.n_layers):
         right = PLACES["layers"][0] + 4.4 - 2.15 * i
-        inside: Any = {"facecolor": "none", "edgecolor": GREY, "boxstyle": "round,pad=0"}
-        axes.add_patch(FancyBboxPatch((right - 2.05, 2.65), 2.0, 1.6, **inside))
+        box(axes, (right - 2.05, 2.65), 2.0, 1.6)
         lines = f"{i + 1}: attention\nfeed-forward\n{len(TEXT)} × {width}"
         axes.text(right - 1.05, 3.45, lines, ha="center", va="center", fontsize=9, linespacing=1.4)
     for start, end in WAY:
-        _arrow(axes, start, end, BLUE if end == WAY[-1][1] else GREY)
+        colour = BLUE if end == WAY[-1][1] else GREY
+        arrow(axes, start, end, color=colour, linewidth=1.6, shrinkA=2, shrinkB=2)
     axes.set(xlim=(-0.3, 10.3), ylim=(-0.1, 8.3))
     axes.axis("off")
     here = f" This notebook is about: {', '.join(lit)}." if lit else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -20,9 +19,8 @@ from cloze.masking import mask_tokens
 from cloze.prediction.answers import predict, top_k
 from cloze.prediction.shipped import shipped_model
 from cloze.reading import read_line
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, number, tensor
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, number, tensor
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY, normalise, visible
 
@@ -45,7 +43,6 @@ check_train_step = StepExercise(
     wants=number,
     probes=lambda chance: [(chance.getrandbits(31),)],
     solved="Sample, mask, predict, compare, improve: fit does this 1250 times.",
-    mistakes=Mistakes(__name__, "train_step"),
 )
 """Mark ``train_step(model, optimizer, windows)``: one step at 30%, returning its loss."""
 
@@ -111,10 +108,8 @@ def _judge_trap(answer: Any) -> str:
 check_trap = Exercise(
     solution="nothing in this [s]hop is new",
     minutes=10,
-    wants=anything,
     solved="The parrot is sure and wrong: it recites.",
     judge=_judge_trap,
-    mistakes=Mistakes(__name__, "trap"),
 )
 """Mark a line at which the parrot is sure of a wrong letter, and the shipped model of the right."""
 
@@ -186,18 +181,15 @@ def logit_gradient(logits: Tensor, labels: Tensor) -> Tensor:
     return gradient
 
 
-def logits_and_labels(chance: random.Random) -> list[Probe]:
+def logits_and_labels(chance: Chance) -> Probes:
     """Make logits of several shapes; some positions are not selected, and 0 is a label, too."""
-    seed = torch.Generator().manual_seed(chance.getrandbits(32))
-    probes: list[Probe] = []
     for length, symbols, count in ((6, 5, 3), (4, 7, 1), (9, 4, 5)):
-        logits = 2 * torch.randn(length, symbols, generator=seed)
+        logits = 2 * torch.randn(length, symbols, generator=chance.torch)
         labels = torch.full((length,), -100)
-        at = torch.randperm(length, generator=seed)[:count]
-        labels[at] = torch.randint(symbols, (count,), generator=seed)
+        at = torch.randperm(length, generator=chance.torch)[:count]
+        labels[at] = torch.randint(symbols, (count,), generator=chance.torch)
         labels[at[0]] = 0
-        probes.append((logits, labels))
-    return probes
+        yield logits, labels
 
 
 check_logit_gradient = Exercise(
@@ -213,6 +205,5 @@ check_logit_gradient = Exercise(
         ("backward", "grad", "requires_grad_"),
         "The exercise asks for the formula: compute the gradient without autograd.",
     ),
-    mistakes=Mistakes(__name__, "logit_gradient"),
 )
 """Mark ``logit_gradient(logits, labels)``: (P − truth) / |M| where selected, 0 elsewhere."""

@@ -1,13 +1,10 @@
 """The figures of this lesson, from plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
-
-from cloze.teaching.figures import baseline_lines, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, RED, VIOLET
+from cloze.teaching.charts import baseline_lines, note
+from cloze.teaching.figures import Drawn, listed, new_figure, picture
+from cloze.teaching.palette import BLUE, GREY, ORANGE
 
 
 @picture
@@ -15,17 +12,14 @@ def loss_curves(
     curves: Mapping[str, Sequence[tuple[float, float]]],
     baselines: Mapping[str, float],
     x_label: str = "seconds of training",
-) -> tuple[Figure, str]:
+) -> Drawn:
     """Draw loss curves, each a row of points (x, nats), above the lines of the baselines."""
     figure, axes = new_figure()
     baseline_lines(axes, baselines)
-    for (name, points), colour in zip(
-        curves.items(), (BLUE, ORANGE, GREEN, VIOLET, RED), strict=False
-    ):
+    for (name, points), colour in zip(curves.items(), (BLUE, ORANGE), strict=False):
         xs, ys = zip(*points, strict=True) if points else ((), ())
-        axes.plot(
-            xs, ys, color=colour, marker="o" if len(xs) < 30 else "", markersize=4, label=name
-        )
+        marker = "o" if len(xs) < 30 else ""
+        axes.plot(xs, ys, color=colour, marker=marker, markersize=4, label=name)
     axes.set(xlabel=x_label, ylabel="loss in nats", ylim=(0, None))
     figure.legend(loc="outside upper left", ncols=len(curves))
     ends = "; ".join(
@@ -36,7 +30,7 @@ def loss_curves(
 
 
 @picture
-def one_step(losses: Mapping[float, float], slope: float, taken: float) -> tuple[Figure, str]:
+def one_step(losses: Mapping[float, float], slope: float, taken: float) -> Drawn:
     """Draw the loss after steps of several lengths, with the slope that the gradient gives.
 
     Args:
@@ -50,16 +44,11 @@ def one_step(losses: Mapping[float, float], slope: float, taken: float) -> tuple
     bottom = min(losses.values()) - 0.4
     end = (bottom - losses[0]) / slope
     axes.plot([0, end], [losses[0], bottom], color=ORANGE, linestyle="--")
-    axes.annotate("gradient", (end, bottom), (6, 4), textcoords="offset points")
-    axes.annotate(
-        "our step",
-        (taken, losses[taken]),
-        (12, 28),
-        textcoords="offset points",
-        arrowprops={"arrowstyle": "-|>", "color": GREY},
-    )
+    note(axes, "gradient", (end, bottom), (6, 4))
+    arrow = {"arrowstyle": "-|>", "color": GREY}
+    note(axes, "our step", (taken, losses[taken]), (12, 28), arrowprops=arrow)
     axes.set(xlabel="learning rate", ylabel="loss in nats", xlim=(0, None))
-    after = ", ".join(f"{rate:g} ≈ {losses[rate]:.2f}" for rate in rates)
+    after = listed({f"{rate:g} ≈": losses[rate] for rate in rates})
     return figure, (
         f"Loss in nats of one batch after a step with each learning rate: {after}. A dashed line "
         "shows the slope that the gradient gives: the curve follows it at first, then leaves it."

@@ -8,7 +8,6 @@ positions were predicted (it is 0 elsewhere), so a step may also draw in another
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,8 +19,8 @@ from torch import Tensor
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, seeded
-from cloze.teaching.exercise import Exercise, Outcomes
+from cloze.masking import IGNORE
+from cloze.teaching.exercise import Chance, Exercise, Outcomes
 from cloze.teaching.results import Function, Outcome, Probe, Symptom, alike, as_plain, in_short
 from cloze.teaching.symptoms import ask
 from cloze.vocabulary import VOCABULARY
@@ -134,11 +133,10 @@ class Laboratory:
     """A model, an optimizer and windows, drawn with a seed, in which steps can be compared."""
 
     def __init__(self, seed: int) -> None:
-        chance = random.Random(seed)  # noqa: S311 - no secret
+        chance = Chance(seed)
         self.seed, first, second = (chance.getrandbits(31) for _ in range(3))
         self.seeds_of_steps = first, second, second
-        generator = seeded(chance.getrandbits(31))
-        self.windows = torch.randint(VOCABULARY.n_ordinary, SHAPE, generator=generator)
+        self.windows = torch.randint(VOCABULARY.n_ordinary, SHAPE, generator=chance.torch)
 
     def model(self) -> MaskedLM:
         """Make the model, the same at each call."""
@@ -228,7 +226,6 @@ def _observed(step: Function, seed: int) -> list[Step]:
     return Laboratory(seed).observe(step)
 
 
-@dataclass(frozen=True)
 class StepExercise(Exercise):
     """An exercise that compares what a training step does, not only what it returns."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import torch
@@ -10,9 +9,8 @@ from torch import Tensor
 
 from cloze.prediction.shipped import shipped_model
 from cloze.reading import read_line
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, number, tensor
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, number, tensor
 from cloze.teaching.texts import two_texts
 from cloze.use.vectors import embed
 from cloze.vocabulary import VOCABULARY, normalise
@@ -27,14 +25,11 @@ def cosines(a: Tensor, b: Tensor) -> Tensor:
     return a @ b.T
 
 
-def two_sets(chance: random.Random) -> list[Probe]:
+def two_sets(chance: Chance) -> Probes:
     """Make vectors of several lengths and numbers."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
     for n, m, d in ((3, 2, 4), (2, 5, 3), (4, 4, 4)):
-        a, b = (1 + 3 * torch.randn(k, d, generator=source) for k in (n, m))
-        probes.append((a, b))
-    return probes
+        a, b = (1 + 3 * torch.randn(k, d, generator=chance.torch) for k in (n, m))
+        yield a, b
 
 
 check_cosines = Exercise(
@@ -44,7 +39,6 @@ check_cosines = Exercise(
     probes=two_sets,
     solved="Only the direction of each vector is left; its length no longer counts.",
     direction="Divide each row by its length, .norm(dim=1, keepdim=True), then a @ b.T.",
-    mistakes=Mistakes(__name__, "cosines"),
 )
 
 # ── 12.2 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -58,24 +52,21 @@ def precision(similarity: Tensor, groups: Tensor, k: int) -> float:
     return float((groups[nearest] == groups[:, None]).float().mean())
 
 
-def similar_things(chance: random.Random) -> list[Probe]:
+def similar_things(chance: Chance) -> Probes:
     """Make similarities of things with themselves, and the group of each.
 
     They are below 0, as cosines may be, so a 0 on the diagonal does not keep a thing from itself.
     """
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
     for n, n_groups, k in (
         *((18, 2, 1), (19, 3, 2), (22, 3, 4), (17, 2, 3), (20, 4, 1)),
         *((61, 2, 5), (53, 3, 3)),  # among so many two different shares are hardly ever equal
     ):
-        half = torch.rand(n, n, generator=source)
-        groups = torch.randint(n_groups, (n,), generator=source)
+        half = torch.rand(n, n, generator=chance.torch)
+        groups = torch.randint(n_groups, (n,), generator=chance.torch)
         groups[:2] = 0
         near = half * (1 + (groups[:, None] == groups).float() / 8) / 2 - 1
         near.fill_diagonal_(1.0)
-        probes.append((near, groups, k))
-    return probes
+        yield near, groups, k
 
 
 check_precision = Exercise(
@@ -94,7 +85,6 @@ check_precision = Exercise(
             1,
         )
     },
-    mistakes=Mistakes(__name__, "precision"),
 )
 
 # ── 12.3 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -140,8 +130,6 @@ check_unrelated = Exercise(
         "our teacher found it hard to explain how clouds are made",
         "we could see some lights far away across a wide dark river",
     ),
-    wants=anything,
     solved="They have no word in common. What the vectors share is a mixture of letters, no topic.",
     judge=_judge_lines,
-    mistakes=Mistakes(__name__, "unrelated"),
 )

@@ -1,16 +1,14 @@
 """The figures of this lesson, from plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import Bbox
 
-from cloze.teaching.figures import fading, listed, new_figure, picture
+from cloze.teaching.charts import fading, named_bars, named_cells, note
+from cloze.teaching.figures import Drawn, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, VIOLET
 from cloze.vocabulary import visible
 
@@ -22,29 +20,25 @@ Point = tuple[float, float]
 
 
 @picture
-def found_again(at_1: Mapping[str, float], chance: float) -> tuple[Figure, str]:
+def found_again(at_1: Mapping[str, float], chance: float) -> Drawn:
     """Draw precision at 1 of several ways as bars, best above, and what chance gives."""
     figure, axes = new_figure(7.2, 0.6 + 0.3 * len(at_1))
     ordered = dict(sorted(at_1.items(), key=lambda one: -one[1]))
     colours = [ORANGE if "tf-idf" in name else BLUE for name in ordered]
-    bars = axes.barh([*ordered], [*ordered.values()], color=colours)
-    axes.bar_label(bars, fmt="%.2f", padding=3)
+    named_bars(axes, ordered, colours, 0.8, padding=3)
     axes.axvline(chance, color=INK, linestyle=(0, (4, 3)), linewidth=1)
-    axes.annotate(
-        f"chance {chance:.2f}", (chance, 0), xycoords=("data", "axes fraction"),
-        xytext=(3, 3), textcoords="offset points", fontsize=9,
-    )  # fmt: skip
+    bottom = ("data", "axes fraction")
+    note(axes, f"chance {chance:.2f}", (chance, 0), (3, 3), xycoords=bottom, fontsize=9)
     axes.margins(x=0.12)
     axes.set(xlabel="precision at 1", ylim=(len(ordered) - 0.1, -0.6))  # below, room for chance
-    axes.tick_params(axis="y", length=0)
-    described = listed(ordered)
-    return figure, f"Bars of precision at 1: {described}; a dashed line at chance, {chance:.2f}."
+    bars = f"Bars of precision at 1: {listed(ordered)}"
+    return figure, f"{bars}; a dashed line at chance, {chance:.2f}."
 
 
 @picture
 def plane(
     points: Sequence[Point], groups: Sequence[str], labels: Sequence[str], title: str
-) -> tuple[Figure, str]:
+) -> Drawn:
     """Draw points in two dimensions, each group in its colour and sign.
 
     Args:
@@ -95,9 +89,7 @@ def _beside(axes: Axes, points: Sequence[Point], labels: Sequence[str]) -> None:
 
 
 @picture
-def closest_states(
-    cosines: Sequence[Sequence[float]], query: str, document: str
-) -> tuple[Figure, str]:
+def closest_states(cosines: Sequence[Sequence[float]], query: str, document: str) -> Drawn:
     """Draw the cosines of two lines' hidden states, and frame the largest one of each row.
 
     Args:
@@ -107,14 +99,11 @@ def closest_states(
     """
     figure, axes = new_figure(7.2, 0.24 * len(query) + 0.6)
     table = np.array(cosines)
-    axes.imshow(table, cmap=fading(BLUE), vmin=0, vmax=1.3)
+    axes.imshow(table, cmap=fading(ORANGE, BLUE), vmin=-1.3, vmax=1.3)
     best = table.argmax(axis=1)
     for row, column in enumerate(best):
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=ORANGE))
-    axes.set(xticks=range(len(document)), xticklabels=map(visible, document))
-    axes.set(yticks=range(len(query)), yticklabels=map(visible, query))
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    named_cells(axes, query, document)
     score = table.max(axis=1).sum()
     pairs = ", ".join(
         f"{visible(letter)} to {visible(document[column])} at {column} ({table[row, column]:.2f})"

@@ -1,20 +1,29 @@
 // A search: a line, and the passages that Python finds by vectors and by counted terms.
 
-import { button, element, form, join, select, status } from "../../widgets/browser/element.js";
+import { row } from "../../widgets/browser/cells.js";
+import {
+  button,
+  element,
+  join,
+  lineForm,
+  select,
+  status,
+  tableOf,
+} from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";
+import { fixed } from "../../widgets/browser/words.js";
 
 /**
  * @typedef {keyof typeof LABELS} Way
  * @typedef {[passage: [piece: string, text: string], similarity: number, shared: string[]]} Hit
- * @typedef {[line: string, ways: Record<string, Hit[]>]} Found
  *
  * @typedef {object} State
- * @property {Found} found
+ * @property {[line: string, ways: Record<string, Hit[]>]} found
  * @property {Record<Way, string>} chosen
  * @property {Record<Way, string[]>} choices
  *
  * @typedef {object} Answers
- * @property {(sent: { line?: string, vectors?: string, terms?: string }) => void} search
+ * @property {(sent: Record<string, string>) => void} search
  */
 
 const LABELS = { vectors: "Vectors ", terms: "Terms " };
@@ -22,43 +31,32 @@ const WAYS = /** @type {const} */ (["vectors", "terms"]);
 
 /** @extends {Widget<State, Answers>} */
 export default class Search extends Widget {
-  /**
-   * Look for another line.
-   * @param {{ line: string }} sent
-   */
-  do_search({ line }) {
-    return this.ask("search", { line });
+  /** @param {{ text: string }} sent */
+  do_search({ text }) {
+    return this.ask("search", { line: text });
   }
 
-  /** @param {{ value: string }} sent */
-  do_vectors({ value }) {
-    return this.ask("search", { vectors: value });
-  }
-
-  /** @param {{ value: string }} sent */
-  do_terms({ value }) {
-    return this.ask("search", { terms: value });
+  /** @param {{ way: string, value: string }} sent */
+  do_choose({ way, value }) {
+    return this.ask("search", { [way]: value });
   }
 
   markup() {
     const [line, ways] = this.get("found");
-    const field = element("input", {
-      type: "text",
-      name: "line",
-      value: line,
-      maxlength: 400,
-      size: 40,
-    });
-    const go = element("button", { type: "submit", class: "primary" }, "Search");
-    const chosen = this.get("chosen");
-    const choices = this.get("choices");
-    const selects = WAYS.map((way) => select(LABELS[way], way, choices[way], chosen[way]));
+    const [choices, chosen] = [this.get("choices"), this.get("chosen")];
+    const selects = WAYS.map((way) =>
+      select(LABELS[way], "choose", choices[way], chosen[way], { "data-with-way": way }),
+    );
+    const nearest = Object.entries(ways).map(([way, [hit]]) =>
+      hit ? `By ${way}: ${hit[0][1]}, ${fixed(hit[1], 2)}.` : `By ${way}: no passage matches.`,
+    );
     const tables = Object.entries(ways).map(([way, hits]) => this.#table(way, hits));
+    const field = { value: line, maxlength: 400, size: 40 };
     return join([
-      form("search", { class: "row" }, element("label", null, "Look for ", field), go),
-      element("div", { class: "row" }, ...selects),
+      lineForm("search", "Look for ", "Search", field, "primary"),
+      row(...selects),
       element("div", { class: "tables" }, ...tables),
-      status(this.#told()),
+      status(`Looked for ${line}. ${nearest.join(" ")}`),
     ]);
   }
 
@@ -67,52 +65,23 @@ export default class Search extends Widget {
    * @param {Hit[]} hits
    */
   #table(way, hits) {
-    const rows = hits.map((hit, at) => this.#row(way, at + 1, hit));
-    const none = element("tr", null, element("td", { colspan: 2 }, "No passage matches."));
-    const heads = ["cosine", "passage"].map((head) => element("th", { scope: "col" }, head));
-    return element(
-      "table",
-      { class: "hits" },
-      element("caption", null, `By ${way}`),
-      element("thead", null, element("tr", null, ...heads)),
-      element("tbody", null, ...(rows.length ? rows : [none])),
-    );
-  }
-
-  /**
-   * @param {string} way
-   * @param {number} n
-   * @param {Hit} hit
-   */
-  #row(way, n, [[piece, text], similarity, shared]) {
-    const words = text
-      .split(" ")
-      .flatMap((word) => [element(shared.includes(word) ? "mark" : "span", null, word), " "]);
-    const more = button("more like this", "search", {
-      "data-with-line": text,
-      "aria-label": `more like number ${n} by ${way}`,
-    });
-    return element(
-      "tr",
-      null,
-      element("td", { class: "number" }, similarity.toFixed(2)),
-      element(
-        "td",
+    const rows = hits.map(([[piece, text], similarity, shared], at) => {
+      const words = text
+        .split(" ")
+        .flatMap((word) => [shared.includes(word) ? element("mark", null, word) : word, " "]);
+      const more = button("more like this", "search", {
+        "data-with-text": text,
+        "aria-label": `more like number ${at + 1} by ${way}`,
+      });
+      const source = row(element("small", { class: "quiet" }, piece), more);
+      return element(
+        "tr",
         null,
-        "… ",
-        ...words,
-        "…",
-        element("div", { class: "row" }, element("small", { class: "quiet" }, piece), more),
-      ),
-    );
-  }
-
-  /** The nearest passage by either way. */
-  #told() {
-    const [line, ways] = this.get("found");
-    const nearest = Object.entries(ways).map(([way, [hit]]) =>
-      hit ? `By ${way}: ${hit[0][1]}, ${hit[1].toFixed(2)}.` : `By ${way}: no passage matches.`,
-    );
-    return `Looked for ${line}. ${nearest.join(" ")}`;
+        element("td", { class: "number" }, fixed(similarity, 2)),
+        element("td", null, "… ", ...words, "…", source),
+      );
+    });
+    const none = element("tr", null, element("td", { colspan: 2 }, "No passage matches."));
+    return tableOf(["cosine", "passage"], rows.length ? rows : [none], "hits", `By ${way}`);
   }
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,8 @@ from markupsafe import Markup
 from cloze.arguments import checked
 from cloze.lessons.vectors.search import TERMS, Hit, Index, SearchResult
 from cloze.vocabulary import counted
-from cloze.widgets.markup import element
+from cloze.widgets.markup import element, still_lines
 from cloze.widgets.widget import Widget, program
-
-LEFT = "text-align: left"
-"""JupyterLab sets tables flush right where no style sheet says otherwise."""
 
 
 class Search(Widget):
@@ -52,34 +48,21 @@ class Search(Widget):
         """Look for another line, or by other vectors or terms."""
         chosen = self.chosen | chosen
         found = self.index.find(self.found.line if line is None else line, **chosen)
-        with self.hold_sync():
-            self.set_trait("found", found)
-            self.set_trait("chosen", chosen)
+        self.change(found=found, chosen=chosen)
 
     def alone(self) -> None:
         """Return nothing: Python has the passages."""
 
     def still(self) -> Markup:
-        """Write what was found, for where nothing runs."""
-        tables = (_table(way, hits) for way, hits in self.found.ways.items())
-        return element("div", *tables, class_="cloze still")
+        lines: list[object] = []
+        for way, hits in self.found.ways.items():
+            lines += [f"By {way}: cosine and passage", *map(_written, hits)]
+            lines += [] if hits else ["No passage matches."]
+        return still_lines(*lines)
 
 
-def _table(way: str, hits: Sequence[Hit]) -> Markup:
-    rows = [
-        element(
-            "tr",
-            element("td", f"{hit.similarity:.2f}", class_="number"),
-            element("td", _marked(hit), style=LEFT),
-        )
-        for hit in hits
-    ]
-    none = element("tr", element("td", "No passage matches.", style=LEFT))
-    caption = element("caption", f"By {way}: cosine and passage", style=LEFT)
-    return element("table", caption, element("tbody", *(rows or [none])), class_="hits")
-
-
-def _marked(hit: Hit) -> Markup:
-    """Write a passage, its shared words in bold type: without style a mark is unreadable."""
+def _written(hit: Hit) -> Markup:
+    """Write a passage, the words that it shares with the line in bold type."""
     words = (element("b", w) if w in hit.shared else w for w in hit.passage.text.split())
-    return Markup("… {} … ({})").format(Markup(" ").join(words), hit.passage.piece)
+    text = Markup(" ").join(words)
+    return Markup("{:.2f} … {} … ({})").format(hit.similarity, text, hit.passage.piece)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -11,9 +10,8 @@ import torch
 from torch import Tensor
 
 from cloze.prediction.shipped import shipped_model
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, kind_of, number, positions
 from cloze.vocabulary import GAP, VOCABULARY
 
 # ── 8.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -26,18 +24,15 @@ def area(typos: Scores, clean: Scores) -> float:
     return sum((a > b) + 0.5 * (a == b) for a in typos for b in clean) / (len(typos) * len(clean))
 
 
-def surprises(chance: random.Random) -> list[Probe]:
+def surprises(chance: Chance) -> Probes:
     """Make lists of scores of different lengths, with ties."""
     # The second, where the first typo wins one pair of five, tells it from the list as a whole.
-    probes: list[Probe] = [
-        ([5.0, 1.0], [0.5, 1.0, 3.0]),
-        ([2.0, 3.5, 0.25], [1.0, 3.0, 2.5, 4.0, 3.75]),
-    ]
+    yield [5.0, 1.0], [0.5, 1.0, 3.0]
+    yield [2.0, 3.5, 0.25], [1.0, 3.0, 2.5, 4.0, 3.75]
     for typos, clean in ((4, 7), (3, 9), (6, 5), (5, 8)):
         one = [chance.choice([1.0, 2.0, 3.0, 4.0, chance.uniform(0, 6)]) for _ in range(typos)]
         other = [chance.choice([0.0, 1.0, 2.0, 3.0, chance.uniform(0, 4)]) for _ in range(clean)]
-        probes.append(([*one, 2.0], [*other, 2.0]))
-    return probes
+        yield [*one, 2.0], [*other, 2.0]
 
 
 check_area = Exercise(
@@ -48,7 +43,6 @@ check_area = Exercise(
     solved="That is the area under the curve. At 1 every typo scores higher than every clean "
     "character, ½ is chance, and you never had to choose a threshold.",
     direction="Compare every typo with every clean character, and divide by the number of pairs.",
-    mistakes=Mistakes(__name__, "area"),
 )
 
 # ── 8.2 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -65,9 +59,9 @@ def places(value: Any) -> list[int]:
     return positions([*dict.fromkeys(value)] if isinstance(value, list | tuple) else value)
 
 
-def lines(chance: random.Random) -> list[Probe]:
+def lines(chance: Chance) -> Probes:
     """Make lines in which words repeat, and one with spaces in front, and choose characters."""
-    probes: list[Probe] = [
+    yield from (
         ("rain fell on an umbrella", {20}),
         ("the cat and the hat", {13}),
         ("a cat", {0}),
@@ -77,12 +71,11 @@ def lines(chance: random.Random) -> list[Probe]:
         ("he saw the sea", {7, 8, 13}),
         (" hers is  the other", {2, 12, 15}),
         ("other the rain", {6}),
-    ]
+    )
     words = ["the", "umbrella", "a", "rain", "he", "there", "other"]
     for _ in range(4):
         text = " ".join(chance.choice(words) for _ in range(chance.randint(4, 7)))
-        probes.append((text, set(chance.sample(range(len(text)), 4))))
-    return probes
+        yield text, set(chance.sample(range(len(text)), 4))
 
 
 check_whole_words = Exercise(
@@ -93,7 +86,6 @@ check_whole_words = Exercise(
     solved="Choose one letter, and the whole word is gone.",
     direction="Go through the words with their positions; if one of a word's positions is chosen, "
     "take all of them.",
-    mistakes=Mistakes(__name__, "whole_words"),
 )
 
 # ── 8.3 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -173,9 +165,7 @@ def _judge_hardest_gaps(answer: Any) -> str:
 check_hardest_gaps = Exercise(
     solution="she took her ______l_ because it was raining",
     minutes=12,
-    wants=anything,
     solved="The worst gaps are close together, and what stays visible between them hardly helps.",
     judge=_judge_hardest_gaps,
-    mistakes=Mistakes(__name__, "hardest_gaps"),
 )
 """Mark a line of which 15% are hidden, so that it costs more than chance and any span."""

@@ -1,24 +1,20 @@
 """The figures of this lesson, from plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from cloze.teaching.figures import DASHED, baseline_lines, empty_figure, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, PAPER, RED, SHADE
+from cloze.teaching.charts import DASHED, baseline_lines, grouped_bars
+from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
+from cloze.teaching.palette import BLUE, GREEN, INK, ORANGE, PAPER, SHADE
 
 Measured = Mapping[float, tuple[float, float]]
 """By rate of training, a mean over seeds and its spread, in nats."""
 
 
 @picture
-def by_rate(
-    measured: Mapping[str, Measured], what: str, bottom: float | None = None
-) -> tuple[Figure, str]:
+def by_rate(measured: Mapping[str, Measured], what: str, bottom: float | None = None) -> Drawn:
     """Draw what models trained at several rates pay, a line per exam.
 
     Args:
@@ -35,10 +31,11 @@ def by_rate(
         axes.set(xticks=places, xticklabels=[f"{100 * rate:.0f}" for rate in by_rate])
     axes.set(xlabel="rate in training, %", ylabel=what, ylim=(bottom, None))
     axes.legend()
-    described = "; ".join(
-        f"{exam}: " + ", ".join(f"{rate:.0%} {mean:.3f}" for rate, (mean, _) in by_rate.items())
+    shown = {
+        exam: {f"{rate:.0%}": mean for rate, (mean, _) in by_rate.items()}
         for exam, by_rate in measured.items()
-    )
+    }
+    described = listed_by_group(shown, ".3f")
     return figure, f"Lines of {what} by the rate of training. {described}."
 
 
@@ -48,7 +45,7 @@ def bars(
     what: str,
     decimals: int = 2,
     lines: Mapping[str, float] | None = None,
-) -> tuple[Figure, str]:
+) -> Drawn:
     """Draw groups of bars with the spread between seeds.
 
     Args:
@@ -58,41 +55,30 @@ def bars(
         lines: what to compare them with, by name.
     """
     figure, axes = new_figure(7.2, 3.1)
-    names = list(next(iter(groups.values())))
-    width = 0.8 / len(names)
-    looks = zip(names, (BLUE, ORANGE, GREEN, RED), ("", "//", "..", "xx"), strict=False)
-    for k, (name, colour, hatch) in enumerate(looks):
-        at = [x + (k - (len(names) - 1) / 2) * width for x in range(len(groups))]
-        means, spreads = zip(*(group[name] for group in groups.values()), strict=True)
-        drawn = axes.bar(
-            at,
-            means,
-            0.92 * width,
-            yerr=spreads,
-            color=colour,
-            hatch=hatch,
-            edgecolor=PAPER,
-            ecolor=GREY,
-            label=name,
-        )
+    names = [*next(iter(groups.values()))]
+    means, spreads = (
+        {name: [group[name][k] for group in groups.values()] for name in names} for k in (0, 1)
+    )
+    looks = ((BLUE, ""), (ORANGE, "//"), (GREEN, ".."))
+    for drawn in grouped_bars(axes.bar, means, looks, 0.92, spreads):
         axes.bar_label(drawn, fmt=f"%.{decimals}f", fontsize=9, padding=3)
-    most = max(mean for group in groups.values() for mean, _ in group.values())
-    axes.set(xticks=range(len(groups)), xticklabels=list(groups), ylabel=what, ylim=(0, 1.2 * most))
+    most = max(max(values) for values in means.values())
+    axes.set(xticks=range(len(groups)), xticklabels=[*groups], ylabel=what, ylim=(0, 1.2 * most))
     if len(names) > 1:
         figure.legend(loc="outside upper left", ncols=len(names))
     if lines:
         baseline_lines(axes, lines)
         axes.set(xlim=(-0.6, len(groups)))  # the names stand behind the bars
-    described = "; ".join(
-        f"{group}: " + ", ".join(f"{name} {mean:.{decimals}f}" for name, (mean, _) in those.items())
-        for group, those in groups.items()
-    )
+    shown = {
+        group: {name: mean for name, (mean, _) in bars.items()} for group, bars in groups.items()
+    }
+    described = listed_by_group(shown, f".{decimals}f")
     beside = f" Lines: {listed(lines)}." if lines else ""
     return figure, f"Bars of {what}. {described}.{beside}"
 
 
 @picture
-def growing_gap(means: Sequence[float], word: str) -> tuple[Figure, str]:
+def growing_gap(means: Sequence[float], word: str) -> Drawn:
     """Draw what a letter of a word costs when more and more of its letters are hidden.
 
     Args:
@@ -105,24 +91,21 @@ def growing_gap(means: Sequence[float], word: str) -> tuple[Figure, str]:
     axes.set(xlabel=f"hidden letters of {word}", ylabel="nats per hidden letter")
     axes.set(xticks=hidden, ylim=(0, 1.15 * max(means)))
     axes.grid(axis="y", color=SHADE)
-    described = ", ".join(f"{n}: {mean:.2f}" for n, mean in zip(hidden, means, strict=True))
-    return (
-        figure,
-        f"A rising curve of nats per hidden letter of {word}, by how many are hidden. {described}.",
-    )
+    described = listed({f"{n}:": mean for n, mean in zip(hidden, means, strict=True)})
+    text = f"A rising curve of nats per hidden letter of {word}, by how many are hidden."
+    return figure, f"{text} {described}."
 
 
 @picture
-def separation(typos: Sequence[float], clean: Sequence[float]) -> tuple[Figure, str]:
+def separation(typos: Sequence[float], clean: Sequence[float]) -> Drawn:
     """Draw how two kinds of costs are spread, and the ROC curve of all thresholds between them.
 
     Args:
         typos: costs of wrong characters, nats.
         clean: costs of correct ones, nats.
     """
-    figure = empty_figure(7.2, 3.0)
-    spread, roc = figure.subplots(1, 2, width_ratios=(3, 2))
-    bins = np.linspace(0, max(*typos, *clean), 16)
+    figure, (spread, roc) = panels(("", ""), 7.2, 3.0, width_ratios=(3, 2))
+    bins = np.linspace(0, max(*typos, *clean), 16).tolist()
     for name, costs, colour in (("correct", clean, BLUE), ("typos", typos, ORANGE)):
         weights = np.full(len(costs), 1 / len(costs))
         look: Any = {"color": colour, "alpha": 0.6, "edgecolor": PAPER}

@@ -1,4 +1,4 @@
-"""One line, hidden as you choose: what is asked, and what that costs the shipped model."""
+"""One line, hidden as you choose, and what predicting it costs the shipped model."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cloze.vocabulary import VOCABULARY
 
 
 class HiddenLine(NamedTuple):
-    """What is read of a line, what is asked of it, and what the answers cost."""
+    """A line of which some positions are to be predicted."""
 
     inputs: Tensor
-    """The ids that are read, shape ``(length,)``."""
+    """The ids that the model reads, shape ``(length,)``."""
     costs: dict[int, float]
-    """By position that is asked about, −log P of the true character, in nats."""
+    """By selected position, −log P of the true character, in nats."""
     fates: dict[int, str]
-    """By the same positions, what became of the character: M, R or K."""
+    """By selected position, what became of the character: M, R or K."""
 
     @property
     def total(self) -> float:
@@ -46,7 +46,7 @@ def hide_line(
     shares: Shares = "80/10/10",
     seed: Whole = 0,
 ) -> HiddenLine:
-    """Hide a part of a line and ask the encoder that ships with the series about it.
+    """Hide a part of a line and let the encoder that ships with the series predict it.
 
     Args:
         line: its ids, shape ``(length,)``.
@@ -59,11 +59,15 @@ def hide_line(
         ValueError: there is no such shape, or there are no such shares.
     """
     mask, model = SHAPES[shape], shipped_model()
-    hide, swap = SHARES[shares]
+    mask_share, random_share = SHARES[shares]
     masker = partial(mask, line[None], rate, vocabulary=VOCABULARY)
-    inputs, labels = masker(mask_share=hide, random_share=swap, generator=seeded(seed))
+    inputs, labels = masker(
+        mask_share=mask_share, random_share=random_share, generator=seeded(seed)
+    )
     # The same numbers with [MASK] for the random ones too: one may be the original by chance.
-    either = masker(mask_share=hide + swap, random_share=0.0, generator=seeded(seed)).inputs
+    either, _ = masker(
+        mask_share=mask_share + random_share, random_share=0.0, generator=seeded(seed)
+    )
     selected = labels != IGNORE
     costs = -log_probs_at(model, inputs, selected).gather(1, labels[selected][:, None]).squeeze(1)
     at = selected[0].nonzero().flatten().tolist()

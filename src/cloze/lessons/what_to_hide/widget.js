@@ -1,5 +1,6 @@
 // A line, hidden as you choose: what a model reads of it, and what its answers cost.
 
+import { numberRow, row, strip } from "../../widgets/browser/cells.js";
 import {
   button,
   element,
@@ -10,10 +11,12 @@ import {
   tableOf,
 } from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";
-import { counted, inNats, percent, sum } from "../../widgets/browser/words.js";
+import { counted, fixed, inNats, sum } from "../../widgets/browser/words.js";
 
 /**
- * @typedef {[symbol: string, fate: string, cost: number]} Cell  Without a fate: not selected.
+ * @import { Option } from "../../widgets/browser/element.js"
+ *
+ * @typedef {[symbol: string, fate: string, cost: number]} Hidden  Without a fate: not selected.
  *
  * @typedef {object} State
  * @property {string} line
@@ -22,15 +25,16 @@ import { counted, inNats, percent, sum } from "../../widgets/browser/words.js";
  * @property {string} shape
  * @property {string} shares
  * @property {number} draws
- * @property {Cell[]} cells
- * @property {{ rate: number[], shape: string[], shares: string[] }} choices
+ * @property {Hidden[]} cells
+ * @property {Record<keyof typeof LABELS, Option[]>} choices
  *
  * @typedef {object} Answers
- * @property {(sent: Partial<Pick<State, "line" | "rate" | "shape" | "shares" | "draws">>) => void} hide
+ * @property {(sent: Record<string, string | number>) => void} hide
  */
 
+const LABELS = { rate: "Rate", shape: "Shape", shares: "Masked/random/kept" };
+const WHATS = /** @type {const} */ (["rate", "shape", "shares"]);
 const FATES = { M: "masked", R: "random", K: "kept" };
-const NOTHING = "\u00a0";
 
 /** @extends {Widget<State, Answers>} */
 export default class Hiding extends Widget {
@@ -39,19 +43,9 @@ export default class Hiding extends Widget {
     return this.ask("hide", { line: text });
   }
 
-  /** @param {{ value: string }} sent */
-  do_rate({ value }) {
-    return this.ask("hide", { rate: Number(value) });
-  }
-
-  /** @param {{ value: string }} sent */
-  do_shape({ value }) {
-    return this.ask("hide", { shape: value });
-  }
-
-  /** @param {{ value: string }} sent */
-  do_shares({ value }) {
-    return this.ask("hide", { shares: value });
+  /** @param {{ what: string, value: string }} sent */
+  do_choose({ what, value }) {
+    return this.ask("hide", { [what]: what === "rate" ? Number(value) : value });
   }
 
   do_draw() {
@@ -64,48 +58,36 @@ export default class Hiding extends Widget {
   }
 
   markup() {
-    const { rate, shape, shares } = this.get("choices");
-    /** @type {[number, string][]} */
-    const rates = rate.map((each) => [each, percent(each)]);
-    const restart = { "aria-disabled": this.get("draws") === 0 || null };
+    const selects = WHATS.map((what) =>
+      select(LABELS[what], "choose", this.get("choices")[what], this.get(what), {
+        "data-with-what": what,
+      }),
+    );
+    const legend = "Below each character: M masked, R random, K kept, then its cost in nats";
     return join([
       lineForm("line", "Your line", "Use it", { size: 40, value: this.get("line") }),
-      element(
-        "div",
-        { class: "row" },
-        select("Rate", "rate", rates, this.get("rate")),
-        select("Shape", "shape", shape, this.get("shape")),
-        select("Masked/random/kept", "shares", shares, this.get("shares")),
+      row(
+        ...selects,
         button("Draw again", "draw", { class: "primary" }),
-        button("First draw", "restart", restart),
+        button("First draw", "restart", { "aria-disabled": this.get("draws") === 0 || null }),
       ),
       this.#strip(),
-      element(
-        "p",
-        { class: "quiet" },
-        "Below each character: M masked, R random, K kept, then its cost in nats",
-      ),
+      element("p", { class: "quiet" }, legend),
       this.#table(),
-      status(this.#told()),
+      status(this.#summary()),
     ]);
   }
 
   #strip() {
     const line = this.get("line");
-    const cells = this.get("cells");
-    const cell = (/** @type {Cell} */ [symbol, fate, cost]) =>
-      element(
-        "span",
-        { class: fate ? `cell fate-${fate}` : "cell" },
-        symbol,
-        element("small", null, fate || NOTHING),
-        element("small", null, fate ? cost.toFixed(1) : NOTHING),
-      );
-    const parts = [...line.matchAll(/\s|\S+/g)].map(({ 0: part, index }) =>
-      element("span", { class: "word" }, ...cells.slice(index, index + part.length).map(cell)),
-    );
-    const read = cells.map(([symbol]) => (symbol === "␣" ? " " : symbol)).join("");
-    return element("div", { role: "img", "aria-label": `The model reads: ${read}` }, ...parts);
+    const cells = this.get("cells").map(([symbol, fate, cost], at) => ({
+      symbol,
+      look: fate && `fate-${fate}`,
+      notes: [fate, fate && fixed(cost, 1)],
+      ends: line[at] === " ",
+    }));
+    const read = cells.map(({ symbol }) => (symbol === "␣" ? " " : symbol)).join("");
+    return strip(`The model reads: ${read}`, cells);
   }
 
   /**
@@ -123,29 +105,23 @@ export default class Hiding extends Widget {
     const rows = [...Object.entries(FATES), ["", "all"]].map(([fate, name]) => {
       const costs = this.#costs(fate);
       const mean = costs.length ? inNats(sum(costs) / costs.length) : "–";
-      const cells = [costs.length, mean, inNats(sum(costs))];
-      return element(
-        "tr",
-        { class: fate ? null : "both" },
-        element("th", { scope: "row" }, `${fate} ${name}`.trim()),
-        ...cells.map((each) => element("td", { class: "number" }, each)),
-      );
+      const numbers = [costs.length, mean, inNats(sum(costs))];
+      return numberRow(`${fate} ${name}`.trim(), numbers, fate ? null : "both");
     });
     return element("div", { class: "scroll" }, tableOf(heads, rows, "costs"));
   }
 
-  #told() {
+  #summary() {
     const costs = this.#costs();
     const fates = Object.entries(FATES).map(
       ([fate, name]) => `${this.#costs(fate).length} ${name}`,
     );
-    const note = this.get("note");
     const length = counted(this.get("line").length, "character");
-    return [
-      `Draw ${this.get("draws") + 1}: ${costs.length} of ${length} to predict (${fates.join(", ")}).`,
-      `Each one costs ${inNats(sum(costs) / costs.length)} nats on average, and all of them together ` +
-        `${inNats(sum(costs))}.`,
-      ...(note ? [`(${note}.)`] : []),
-    ].join(" ");
+    const note = this.get("note") && ` (${this.get("note")}.)`;
+    return (
+      `Draw ${this.get("draws") + 1}: ${costs.length} of ${length} to predict ` +
+      `(${fates.join(", ")}). Each one costs ${inNats(sum(costs) / costs.length)} nats on ` +
+      `average, and all of them together ${inNats(sum(costs))}.${note}`
+    );
   }
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -15,15 +14,8 @@ from cloze.lessons.writing_with_gaps.diffusion import all_costs, line_bound
 from cloze.prediction.lines import score
 from cloze.prediction.shipped import shipped_model
 from cloze.reading import read_line
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import (
-    Probe,
-    Symptom,
-    anything,
-    number_with_gradient,
-    positions,
-)
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, number_with_gradient, positions
 from cloze.teaching.texts import two_texts
 from cloze.vocabulary import VOCABULARY, counted, normalise
 
@@ -76,10 +68,8 @@ check_two_scores = Exercise(
         "we walked to the village in the evening",
         "we walked to the sea in the evening",
     ),
-    wants=anything,
     solved="A word whose letters give one another away is cheap, even if nobody expects the word.",
     judge=_judge_two_scores,
-    mistakes=Mistakes(__name__, "two_scores"),
 )
 
 # ── 10.2 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -90,13 +80,11 @@ def taken_back(sure: Mapping[int, float], step: int, steps: int) -> list[int]:
     return sorted(sure, key=sure.__getitem__)[: len(sure) * (steps - step) // steps]
 
 
-def doubts(chance: random.Random) -> list[Probe]:
+def doubts(chance: Chance) -> Probes:
     """Make how sure a model was at some positions, and a step of several."""
-    probes: list[Probe] = []
     for n, step, steps in ((10, 1, 4), (9, 2, 3), (8, 4, 4), (14, 3, 5), (7, 1, 3), (3, 2, 5)):
         places = chance.sample(range(40), n)
-        probes.append(({at: round(chance.uniform(0.01, 0.99), 4) for at in places}, step, steps))
-    return probes
+        yield {at: round(chance.uniform(0.01, 0.99), 4) for at in places}, step, steps
 
 
 check_taken_back = Exercise(
@@ -107,7 +95,6 @@ check_taken_back = Exercise(
     solved="After the last step nothing is remasked, and the line is done.",
     direction="Sort the positions by sure[at] and keep the first "
     "len(sure) * (steps - step) // steps.",
-    mistakes=Mistakes(__name__, "taken_back"),
 )
 
 # ── 10.3 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -189,7 +176,6 @@ check_costly_order = Exercise(
     judge=_judge_order,
     solved="It is the same line and the same model. An exact reader pays the same in every order, "
     "so the difference shows what the model does not know.",
-    mistakes=Mistakes(__name__, "costly_order"),
 )
 
 # ── 10.4 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -202,21 +188,18 @@ def diffusion_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return (costs.sum(1) / hidden.sum(1)).mean()
 
 
-def batches(chance: random.Random) -> list[Probe]:
+def batches(chance: Chance) -> Probes:
     """Make answers and labels of lines with few and many hidden symbols."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
     for lines, length in ((3, 6), (2, 8), (4, 5), (5, 7)):
-        labels = torch.randint(28, (lines, length), generator=source)
+        labels = torch.randint(28, (lines, length), generator=chance.torch)
         for row in range(lines):
             k = (1, length, length // 2, 2, length - 1)[row]
-            places = torch.randperm(length, generator=source)
+            places = torch.randperm(length, generator=chance.torch)
             labels[row, places[k:]] = -100
             if k > 1:  # id 0 is a symbol too
                 labels[row, places[0]] = 0
-        logits = 2 * torch.randn(lines, length, 29, generator=source)
-        probes.append((logits.requires_grad_(), labels))
-    return probes
+        logits = 2 * torch.randn(lines, length, 29, generator=chance.torch)
+        yield logits.requires_grad_(), labels
 
 
 check_diffusion_loss = Exercise(
@@ -226,5 +209,4 @@ check_diffusion_loss = Exercise(
     probes=batches,
     solved="Every line counts the same, whether one symbol of it is hidden or all.",
     direction="Divide the costs of each line by its number of hidden symbols, then average lines.",
-    mistakes=Mistakes(__name__, "diffusion_loss"),
 )

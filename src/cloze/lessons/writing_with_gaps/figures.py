@@ -1,20 +1,13 @@
 """The figures of this lesson, from plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from cloze.evaluation import Repeated
-from cloze.teaching.figures import (
-    baseline_lines,
-    empty_figure,
-    new_figure,
-    picture,
-)
+from cloze.teaching.charts import baseline_lines, first_at_the_top, grouped_bars, log_ticks
+from cloze.teaching.figures import Drawn, listed_by_group, new_figure, panels, picture
 from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, SHADE, VIOLET
 
 STYLES = {
@@ -29,7 +22,7 @@ STYLES = {
 
 
 @picture
-def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figure, str]:
+def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> Drawn:
     """Draw what a hidden character costs over how many are hidden, and the mean height.
 
     Args:
@@ -54,7 +47,7 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figu
 
 
 @picture
-def repeated(costs: Mapping[str, Mapping[int, Repeated]]) -> tuple[Figure, str]:
+def repeated(costs: Mapping[str, Mapping[int, Repeated]]) -> Drawn:
     """Draw what unseen text costs over how often the training text has been read.
 
     Args:
@@ -66,21 +59,12 @@ def repeated(costs: Mapping[str, Mapping[int, Repeated]]) -> tuple[Figure, str]:
         colour, line, marker = STYLES[name]
         means, spreads = zip(*by_epoch.values(), strict=True)
         label = name if name == "causal" else f"{name} (bound)"
-        axes.errorbar(
-            [*by_epoch],
-            means,
-            spreads,
-            linestyle=line,
-            marker=marker,
-            markersize=4,
-            color=colour,
-            label=label,
-        )
+        look: Any = {"fmt": marker + line, "markersize": 4, "color": colour, "label": label}
+        axes.errorbar([*by_epoch], means, spreads, **look)
         texts.append(f"{label} {', '.join(f'{mean:.2f}' for mean in means)}")
     epochs = [*next(iter(costs.values()))]
-    axes.set(xscale="log", xlabel="times that the text was read", ylabel="nats per character")
-    axes.set_xticks(epochs, [str(epoch) for epoch in epochs])
-    axes.minorticks_off()
+    log_ticks(axes, epochs)
+    axes.set(xlabel="times that the text was read", ylabel="nats per character")
     axes.legend()
     return figure, (
         f"Curves over readings of the text: after {', '.join(map(str, epochs))}, unseen text costs "
@@ -89,28 +73,24 @@ def repeated(costs: Mapping[str, Mapping[int, Repeated]]) -> tuple[Figure, str]:
 
 
 @picture
-def policies(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[Figure, str]:
+def policies(measured: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Drawn:
     """Draw the share of valid sentences and KL(truth ‖ sampler) of every policy.
 
     Args:
-        found: by model and policy: ``valid``, the share, and ``kl``, nats or None.
+        measured: by model and policy: ``valid``, the share, and ``kl``, nats or None.
     """
-    figure = empty_figure(7.2, 3.6)
-    left, right = figure.subplots(1, 2, sharey=True)
-    names = list(next(iter(found.values())))
-    height = 0.8 / len(found)
-    for n, (model, rows) in enumerate(found.items()):
-        at = [i + height * (n - (len(found) - 1) / 2) for i in range(len(names))]
-        colour = STYLES[model][0]
-        for axes, column in ((left, "valid"), (right, "kl")):
-            lengths = [rows[name][column] or 0.0 for name in names]
-            axes.barh(at, lengths, 0.9 * height, color=colour, label=model)
+    figure, (left, right) = panels(("", ""), 7.2, 3.6, sharey=True)
+    names = [*next(iter(measured.values()))]
+    looks = [(STYLES[model][0], "") for model in measured]
+    for axes, column in ((left, "valid"), (right, "kl")):
+        lengths = {
+            model: [rows[name][column] or 0.0 for name in names] for model, rows in measured.items()
+        }
+        grouped_bars(axes.barh, lengths, looks, 0.9, edge="none")
+        axes.grid(axis="x", color=SHADE)
+        first_at_the_top(axes)
     left.set(xlabel="valid sentences", xlim=(0, 1), yticks=range(len(names)), yticklabels=names)
     right.set(xlabel="KL(truth ‖ sampler), nats (log scale above 1)", xscale="symlog")
-    left.invert_yaxis()
-    for axes in (left, right):
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color=SHADE)
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     described = "; ".join(
         f"{model}: "
@@ -118,48 +98,39 @@ def policies(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[Figu
             f"{name} {row['valid']:.2f}" + ("" if row["kl"] is None else f" and {row['kl']:.2f}")
             for name, row in rows.items()
         )
-        for model, rows in found.items()
+        for model, rows in measured.items()
     )
     return figure, f"Bars of the share of valid sentences and of KL in nats. {described}."
 
 
 @picture
-def passes(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figure, str]:
+def passes(measured: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Drawn:
     """Draw cost and real words over the number of forward passes.
 
     Args:
-        found: by policy and number of passes: ``nats`` per character, and ``real``, the share.
+        measured: by policy and number of passes: ``nats`` per character, and ``real``, the share.
     """
-    figure = empty_figure(7.2, 3.2)
-    left, right = figure.subplots(1, 2, sharex=True)
-    for name, rows in found.items():
+    figure, (left, right) = panels(("", ""), sharex=True)
+    for name, rows in measured.items():
         colour, line, marker = STYLES[name]
         for axes, column in ((left, "nats"), (right, "real")):
-            axes.plot(
-                [int(n) for n in rows],
-                [row[column] for row in rows.values()],
-                line,
-                marker=marker,
-                markersize=4,
-                color=colour,
-                label=name,
-            )
-    left.set(xscale="log", ylabel="nats per character", xlabel="forward passes")
+            values = [row[column] for row in rows.values()]
+            look: Any = {"markersize": 4, "color": colour, "label": name}
+            axes.plot([*map(int, rows)], values, marker + line, **look)
+    log_ticks(left, [*map(int, rows)])
+    left.set(ylabel="nats per character", xlabel="forward passes")
     right.set(ylabel="real words", ylim=(0, 1), xlabel="forward passes")
-    ticks = list(next(iter(found.values())))
-    left.set_xticks([int(n) for n in ticks], ticks)
-    left.minorticks_off()
     left.legend()
-    described = "; ".join(
-        f"{name}, real words by passes: "
-        + ", ".join(f"{n}: {row['real']:.0%}" for n, row in rows.items())
-        for name, rows in found.items()
-    )
-    return figure, f"Cost falls and real words rise with the number of forward passes. {described}."
+    shares = {
+        f"{name}, real words by passes": {f"{n}:": row["real"] for n, row in rows.items()}
+        for name, rows in measured.items()
+    }
+    text = "Cost falls and real words rise with the number of forward passes."
+    return figure, f"{text} {listed_by_group(shares, '.0%')}."
 
 
 @picture
-def states(costs: Tensor, text: str) -> tuple[Figure, str]:
+def states(costs: Tensor, text: str) -> Drawn:
     """Draw every state of a short text on its way from gaps to letters, and what each step costs.
 
     Args:
@@ -168,19 +139,16 @@ def states(costs: Tensor, text: str) -> tuple[Figure, str]:
     """
     n = len(text)
     figure, axes = new_figure(7.2, 3.4)
-    columns: dict[int, list[int]] = {k: [] for k in range(n + 1)}
-    for hidden in range(2**n):
-        columns[hidden.bit_count()].append(hidden)
-    places = {
-        hidden: (n - k, row - (len(column) - 1) / 2)
-        for k, column in columns.items()
-        for row, hidden in enumerate(sorted(column))
-    }
+    places = {}
+    for k in range(n + 1):
+        column = [hidden for hidden in range(2**n) if hidden.bit_count() == k]
+        for row, hidden in enumerate(column):
+            places[hidden] = (n - k, row - (len(column) - 1) / 2)
     steps = []
     for hidden, (x, y) in places.items():
-        shown = "".join("_" if hidden >> i & 1 else text[i] for i in range(n))
+        state = "".join("_" if hidden >> i & 1 else text[i] for i in range(n))
         box = {"boxstyle": "round", "facecolor": PAPER, "edgecolor": BLUE}
-        axes.text(x, y, shown, ha="center", va="center", family="monospace", bbox=box, zorder=3)
+        axes.text(x, y, state, ha="center", va="center", family="monospace", bbox=box, zorder=3)
         for i in (i for i in range(n) if hidden >> i & 1):
             end = places[hidden - 2**i]
             nats = costs[hidden, i].item()
@@ -188,7 +156,7 @@ def states(costs: Tensor, text: str) -> tuple[Figure, str]:
             at = (x + 0.36 * (end[0] - x), y + 0.36 * (end[1] - y))
             label = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
             axes.text(*at, f"{nats:.2f}", ha="center", va="center", fontsize=9, bbox=label)
-            steps.append(f"{shown} {text[i]} {nats:.2f}")
+            steps.append(f"{state} {text[i]} {nats:.2f}")
     axes.set(xlim=(-0.3, n + 0.3), ylim=(-1.4, 1.4))
     axes.axis("off")
     return figure, (

@@ -16,8 +16,8 @@ from cloze.prediction.symbols import Symbols, symbols_of
 from cloze.vocabulary import GAP, TextError
 
 GIVEN, OPEN, WRITTEN, NEW, REMASKED = "given", "open", "written", "new", "remasked"
-"""What has become of a position: it was given, is a gap, or is written; in the step that is
-shown, something was written there, or what was there has become a gap again."""
+"""What has become of a position: it was given, is a gap, or was written in an earlier step; in this
+step it was written, or has become a gap again."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Frame:
     line: tuple[str, ...]
     """Its symbols, ``_`` for a gap."""
     fates: tuple[str, ...]
-    """What has become of each."""
-    said: tuple[float, ...]
-    """Where something is new, the probability that the model gave it; 0 elsewhere."""
+    """What has become of each symbol."""
+    probabilities: tuple[float, ...]
+    """The probability that the model gave to each new symbol; 0 elsewhere."""
 
     def new(self) -> list[int]:
         """Return the positions that were written in this step."""

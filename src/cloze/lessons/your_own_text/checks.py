@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from cloze.lessons.your_own_text.suspects import CRIMES
-from cloze.teaching.exercise import Exercise
-from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, kind_of, number
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, kind_of, number
 from cloze.teaching.symptoms import ask
 
 # ── 15.1 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -81,10 +79,8 @@ def _judge_hand(hand: Callable[..., Any]) -> str:
 check_my_hand = Exercise(
     solution=my_hand,
     minutes=12,
-    wants=lambda value: value,
     solved="A reader gets used to it in a minute. Does the model? Give documents in your hand to "
     "the Adaptation below, and see.",
-    mistakes=Mistakes(__name__, "my_hand"),
     judge=_judge_hand,
 )
 """Mark ``my_hand(text)``: a way of writing that the tiny model finds hard."""
@@ -102,14 +98,13 @@ def wasted(lengths: Sequence[int], batch_size: int) -> float:
     return 1 - sum(lengths) / places
 
 
-def lengths_in_batches(chance: random.Random) -> list[Probe]:
+def lengths_in_batches(chance: Chance) -> Probes:
     """Make lengths of lines; most end in a batch that is not full."""
-    made: list[Probe] = [([5, 9, 7, 3, 8], 2)]
+    yield [5, 9, 7, 3, 8], 2
     for _ in range(5):
         size = chance.randint(2, 4)
         n = size * chance.randint(1, 3) + chance.randint(1, size - 1)
-        made.append(([chance.randint(2, 40) for _ in range(n)], size))
-    return made
+        yield [chance.randint(2, 40) for _ in range(n)], size
 
 
 check_wasted = Exercise(
@@ -120,7 +115,6 @@ check_wasted = Exercise(
     solved="Each batch is as wide as its longest line, and the rest of its places are padding.",
     direction="Of each batch count its lines times its longest line. These are the places; the "
     "lengths say how many of them are filled.",
-    mistakes=Mistakes(__name__, "wasted"),
 )
 """Mark ``wasted(lengths, batch_size)``: the share of places that hold padding."""
 
@@ -166,7 +160,6 @@ check_verdicts = Exercise(
     solved="A is `whole_word_mask=True` with a tokenizer whose pieces include the space before "
     "them: to the collator, the whole line is a single word. The model never sees a context: it "
     "is asked for everything or for nothing. Its loss falls all the same.",
-    mistakes=Mistakes(__name__, "verdicts"),
     judge=_judge_verdicts,
 )
 """Mark the verdicts on the four collators."""
@@ -180,13 +173,13 @@ def team_loss(means: Sequence[float], counts: Sequence[int]) -> float:
     return sum(mean * n for mean, n in zip(means, counts, strict=True)) / sum(counts)
 
 
-def processes(chance: random.Random) -> list[Probe]:
+def processes(chance: Chance) -> Probes:
     """Make what two to four processes have found; one may have had no question."""
-    made: list[Probe] = [([2.0, 4.0], [30, 10])]
+    yield [2.0, 4.0], [30, 10]
     for size in (2, 3, 4):
         counts = [chance.randint(5, 60) for _ in range(size)]
-        made.append(([round(chance.uniform(0.5, 6), 2) for _ in range(size)], counts))
-    return [*made, ([3.0, 1.5, 0.0], [8, 24, 0])]
+        yield [round(chance.uniform(0.5, 6), 2) for _ in range(size)], counts
+    yield [3.0, 1.5, 0.0], [8, 24, 0]
 
 
 check_team_loss = Exercise(
@@ -197,6 +190,5 @@ check_team_loss = Exercise(
     solved="A question counts the same in whichever process it is asked. A mean of means would "
     "give more weight to the questions of a process that has few.",
     direction="Undo the means: how much did the questions of each process cost together?",
-    mistakes=Mistakes(__name__, "team_loss"),
 )
 """Mark ``team_loss(means, counts)``: the mean over the questions of all processes."""

@@ -6,7 +6,7 @@
  * @typedef {string | number | [value: string | number, name: string]} Option  Of a choice.
  */
 
-/** Text that is markup already; whatever is not, is escaped before it becomes a part of one. */
+/** Text that is markup already; anything else is escaped before it becomes part of it. */
 export class Markup {
   /** @param {string} text */
   constructor(text) {
@@ -65,7 +65,7 @@ export function button(label, action, attributes) {
 }
 
 /**
- * Write a form that calls `do_…` when it is submitted, and says in itself what went wrong.
+ * Write a form that calls `do_…` when it is submitted, and shows what went wrong.
  * @param {string} action
  * @param {Attributes} attributes
  * @param {...Child} children
@@ -81,11 +81,13 @@ export function form(action, attributes, ...children) {
  * @param {Child} label
  * @param {Child} submit  What its button says.
  * @param {Attributes} [attributes]  Of the field.
+ * @param {string} [look]  The button's class.
  */
-export function lineForm(action, label, submit, attributes) {
+export function lineForm(action, label, submit, attributes, look) {
   const line = { type: "text", name: "text", autocomplete: "off", ...attributes };
   const field = element("label", null, label, element("input", line));
-  return form(action, { class: "row" }, field, element("button", { type: "submit" }, submit));
+  const go = element("button", { type: "submit", class: look }, submit);
+  return form(action, { class: "row" }, field, go);
 }
 
 /** @param {Option} option */
@@ -98,10 +100,12 @@ const named = (option) =>
  * @param {string} action
  * @param {Option[]} options
  * @param {string | number} chosen  Its value.
+ * @param {Attributes} [attributes]  Of each button.
  */
-export function choice(label, action, options, chosen) {
+export function choice(label, action, options, chosen, attributes) {
   const buttons = options.map(named).map(({ value, name }) => {
-    return button(name, action, { "data-with-value": value, "aria-pressed": value === chosen });
+    const pressed = { "data-with-value": value, "aria-pressed": value === chosen };
+    return button(name, action, { ...pressed, ...attributes });
   });
   const group = { role: "group", "aria-label": label, class: "row" };
   return element("div", group, element("span", null, label), ...buttons);
@@ -113,14 +117,16 @@ export function choice(label, action, options, chosen) {
  * @param {string} action
  * @param {Option[]} options
  * @param {string | number} [chosen]  Its value.
+ * @param {Attributes} [attributes]  Of the list.
  */
-export function select(label, action, options, chosen) {
+export function select(label, action, options, chosen, attributes) {
   const listed = options
     .map(named)
     .map(({ value, name }) =>
       element("option", { value, selected: value === chosen || null }, name),
     );
-  return element("label", null, label, element("select", { "data-do": action }, ...listed));
+  const list = element("select", { "data-do": action, ...attributes }, ...listed);
+  return element("label", null, label, list);
 }
 
 /**
@@ -128,11 +134,13 @@ export function select(label, action, options, chosen) {
  * @param {Child[]} heads
  * @param {Child[]} rows
  * @param {string} [name]  Its class.
+ * @param {string} [caption]
  */
-export function tableOf(heads, rows, name) {
+export function tableOf(heads, rows, name, caption) {
   const columns = heads.map((head) => element("th", { scope: "col" }, head));
   const head = element("thead", null, element("tr", null, ...columns));
-  return element("table", { class: name }, head, element("tbody", null, ...rows));
+  const above = caption && element("caption", null, caption);
+  return element("table", { class: name }, above, head, element("tbody", null, ...rows));
 }
 
 /**
@@ -144,7 +152,7 @@ export function status(text) {
 }
 
 /**
- * Mark the place where a failure of `do_…` is told; without a mark it is told at the end.
+ * Mark the place where a failure of `do_…` is shown; without a mark it is shown at the end.
  * @param {string} action
  */
 export function problemOf(action) {

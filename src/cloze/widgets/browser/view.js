@@ -11,7 +11,6 @@
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
-//   data-copy="text"     a click on this button copies the text
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
@@ -146,17 +145,14 @@ function neighbour(buttons, from, key) {
   if (key === "ArrowLeft") return buttons[at - 1];
   if (key === "ArrowRight") return buttons[at + 1];
   const here = from.getBoundingClientRect();
-  /** @type {[number, number, HTMLElement] | null} */
-  let best = null;
-  for (const button of buttons) {
-    const there = button.getBoundingClientRect();
-    const down = there.top - here.top;
-    if (key === "ArrowUp" ? down > -here.height / 2 : down < here.height / 2) continue;
-    const distance = [Math.abs(down), Math.abs(there.left - here.left)];
-    if (!best || distance[0] < best[0] - 1 || (distance[0] < best[0] + 1 && distance[1] < best[1]))
-      best = [distance[0], distance[1], button];
-  }
-  return best?.[2];
+  const away = buttons.map((button) => {
+    const { top, left } = button.getBoundingClientRect();
+    return { button, down: top - here.top, aside: Math.abs(left - here.left) };
+  });
+  const ahead = away.filter(({ down }) => (key === "ArrowUp" ? -down : down) > here.height / 2);
+  const nearest = Math.min(...ahead.map(({ down }) => Math.abs(down))) + 1;
+  const row = ahead.filter(({ down }) => Math.abs(down) < nearest);
+  return row.sort((one, other) => one.aside - other.aside)[0]?.button;
 }
 
 /**
@@ -272,28 +268,11 @@ export function render({ widget, el, onEnd = () => {} }) {
     widget.act(name, { ...along, ...extra });
   };
 
-  const copy = async (/** @type {HTMLElement} */ button) => {
-    const text = button.dataset.copy ?? "";
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const field = document.createElement("textarea"); // a page without https has no clipboard
-      field.value = text;
-      button.after(field);
-      field.select();
-      document.execCommand("copy");
-      field.remove();
-      button.focus();
-    }
-    button.textContent = "Copied";
-  };
-
   root.addEventListener("click", (event) => {
     /** @type {HTMLElement | null} */
-    const button = targetOf(event).closest("button[data-do], button[data-copy]");
+    const button = targetOf(event).closest("button[data-do]");
     if (!button || button.getAttribute("aria-disabled") === "true") return;
-    if (button.matches("[data-copy]")) copy(button);
-    else if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
+    if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
     else {
       // A page that may not fill the screen writes large in its place.
       if (button.matches('[data-full][aria-pressed="false"]'))
@@ -333,7 +312,6 @@ export function render({ widget, el, onEnd = () => {} }) {
       for (const each of held) each.dataset.lmSuppressShortcuts = "true";
     });
   };
-  window.addEventListener("keydown", letThrough, true);
 
   root.addEventListener("keydown", (event) => {
     const target = targetOf(event);
@@ -375,67 +353,62 @@ export function render({ widget, el, onEnd = () => {} }) {
     }
   });
 
-  /** @type {HTMLElement | null} */
-  let from = null;
-  /** @type {HTMLElement | null} */
-  let to = null;
-  /** @type {(button: HTMLElement) => HTMLElement} */
-  const spanned = (button) => /** @type {HTMLElement} */ (button.closest("[data-span]"));
-  /** @type {(event: Event) => HTMLElement | null} */
-  const within = (event) => targetOf(event).closest?.("[data-span] button");
+  /** @type {HTMLElement[]} */
+  let dragged = []; // the buttons that a drag may pass over
+  let first = -1; // where it began among them
+  let last = -1; // and has come to
   const paint = () => {
-    if (!from || !to) return;
-    const buttons = [...all(spanned(from), "button")];
-    const [a, b] = [buttons.indexOf(from), buttons.indexOf(to)].sort((x, y) => x - y);
-    buttons.forEach((button, i) => {
-      button.classList.toggle("dragged", from !== to && i >= a && i <= b);
+    const [start, end] = [first, last].sort((a, b) => a - b);
+    dragged.forEach((button, i) => {
+      button.classList.toggle("dragged", first !== last && i >= start && i <= end);
     });
   };
   const drop = (/** @type {Event} */ event) => {
-    if (!from) return;
-    if (to && from !== to && event.type === "pointerup") {
-      const group = spanned(from);
-      const span = { start: from.dataset.withAt, end: to.dataset.withAt };
-      say(group, group.dataset.span ?? "", span);
-    }
-    to = from;
+    const [start, end] = [first, last].map((i) => dragged[i]?.dataset.withAt);
+    const group = /** @type {HTMLElement | undefined} */ (dragged[0]?.closest("[data-span]"));
+    if (group && first !== last && event.type === "pointerup")
+      say(group, group.dataset.span ?? "", { start, end });
+    last = first;
     paint();
-    from = null;
-    to = null;
+    dragged = [];
   };
   root.addEventListener("pointerdown", (event) => {
-    from = event.button === 0 ? within(event) : null;
-    to = from;
-    // Touch would keep all to the element under the finger, which may be the glyph in a button.
     const target = targetOf(event);
-    if (from && target.hasPointerCapture(event.pointerId))
+    const group = event.button === 0 ? target.closest("[data-span]") : null;
+    dragged = group ? [...all(group, "button")] : [];
+    first = dragged.findIndex((button) => button.contains(target));
+    last = first;
+    if (first < 0) dragged = [];
+    // Touch would keep all to the element under the finger, which may be the glyph in a button.
+    else if (target.hasPointerCapture(event.pointerId))
       target.releasePointerCapture(event.pointerId);
   });
   root.addEventListener("pointerover", (event) => {
+    const target = targetOf(event);
     /** @type {HTMLElement | null} */
-    const hovered = targetOf(event).closest?.("[data-hover] button");
-    if (event.pointerType === "mouse" && hovered && !from) {
-      const group = /** @type {HTMLElement} */ (hovered.closest("[data-hover]"));
+    const hovered = target.closest?.("[data-hover] button");
+    /** @type {HTMLElement | null | undefined} */
+    const group = hovered?.closest("[data-hover]");
+    if (event.pointerType === "mouse" && hovered && group && !dragged.length)
       say(hovered, group.dataset.hover ?? "");
-    }
-    const button = from && within(event);
-    if (!from || !button || spanned(button) !== spanned(from)) return;
-    to = button;
+    const at = dragged.findIndex((button) => button.contains(target));
+    if (at < 0) return;
+    last = at;
     paint();
   });
-  window.addEventListener("pointerup", drop);
-  window.addEventListener("pointercancel", drop);
+  const ending = new AbortController();
+  const { signal } = ending;
+  window.addEventListener("keydown", letThrough, { capture: true, signal });
+  window.addEventListener("pointerup", drop, { signal });
+  window.addEventListener("pointercancel", drop, { signal });
 
   let wide = 0;
-  const resized = () => {
-    if (el.clientWidth === wide) return;
+  const observer = new ResizeObserver(() => {
+    if (el.clientWidth !== wide) fit(root);
     wide = el.clientWidth;
-    fit(root);
-  };
-  const observer = new ResizeObserver(resized);
+  });
   observer.observe(el);
-  const refit = () => fit(root);
-  window.addEventListener("resize", refit);
+  window.addEventListener("resize", () => fit(root), { signal });
 
   let due = 0;
   const unlisten = widget.listen(() => {
@@ -451,9 +424,6 @@ export function render({ widget, el, onEnd = () => {} }) {
     cancelAnimationFrame(due);
     unwatch();
     observer.disconnect();
-    window.removeEventListener("resize", refit);
-    window.removeEventListener("keydown", letThrough, true);
-    window.removeEventListener("pointerup", drop);
-    window.removeEventListener("pointercancel", drop);
+    ending.abort();
   };
 }
