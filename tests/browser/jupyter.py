@@ -134,15 +134,6 @@ def jupyterlab(home: Path) -> Iterator[Server]:
         yield server
 
 
-@contextmanager
-def notebook7(home: Path) -> Iterator[Server]:
-    """Serve Jupyter Notebook 7, started as JupyterLab is."""
-    command = lab_command(home)
-    command[command.index("jupyterlab")] = "notebook"
-    with serving(command, home, "notebooks") as server:
-        yield server
-
-
 def lab_command(home: Path) -> list[str]:
     """Start JupyterLab as the series does, on another folder."""
     arguments = [
@@ -181,7 +172,7 @@ def tidied(page: Page) -> bool:
 
 
 class Notebook:
-    """A notebook open in JupyterLab or Notebook 7, and a person to run its cells."""
+    """A notebook open in JupyterLab, and a person to run its cells."""
 
     def __init__(self, server: Server, page: Page) -> None:
         self.server = server

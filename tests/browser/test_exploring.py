@@ -1,4 +1,4 @@
-"""The explorer in JupyterLab and Notebook 7: clicks, keys and what Python then holds."""
+"""The explorer in JupyterLab: clicks, keys and what Python then holds."""
 
 from __future__ import annotations
 
@@ -94,15 +94,6 @@ def test_a_notebook_comes_back_alive_and_without_its_kernel_asleep(
     error = lab.output(3).get_by_text("model not found")
     expect(error).to_have_count(1)
     expect(error).to_be_hidden()
-
-
-@pytest.mark.slow
-def test_notebook_7_answers_a_click(classic: Notebook) -> None:
-    classic.new(EXPLORER)
-    classic.run(0)
-    letter(classic.widget(), 4).click()
-    expect(readers(classic.widget())).to_have_count(3)
-    assert classic.fresh(STATE).startswith("[4] 4 ")
 
 
 @pytest.mark.slow
