@@ -37,8 +37,6 @@ STOCK_ERRORS = (
     r"^Could not restore the debugger state: Canceled future for debug_request .*/static/lab/",
     # The widget manager, when a click changes a model whose kernel is gone, as the widget says.
     r"^Could not send widget sync message Error: Cannot send\s.*/jupyterlab-manager/static/",
-    # Notebook 7 asks for the settings of a plugin that it has not.
-    r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)\s.*/notebook_core\.",
 )
 
 STAGE = """
@@ -121,12 +119,6 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="package")
-def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with jupyter.notebook7(tmp_path_factory.mktemp("notebook7")) as server:
-        yield server
-
-
-@pytest.fixture(scope="package")
 def built(page_folder: Path) -> Iterator[str]:
     """The address of the page without Python, served as any web server would."""
     blank = '<!doctype html><link rel="icon" href="icon.svg">'
@@ -152,18 +144,16 @@ def lab(jupyterlab: Server, page: Page) -> Iterator[Notebook]:
 
 
 @pytest.fixture
-def classic(notebook7: Server, page: Page) -> Iterator[Notebook]:
-    notebook = Notebook(notebook7, page)
-    yield notebook
-    notebook.end_kernels()
-    notebook7.forget_settings()
-
-
-@pytest.fixture
 def hand(page: Page) -> Take:
     """Take one widget after the other in hand, and see none of them."""
     page.set_content("<body></body>")
     return Hand(page).take
+
+
+@pytest.fixture
+def driven(hand: Take, explorer: Widget) -> Hand:
+    """The explorer of a module, in hand."""
+    return hand(explorer)
 
 
 @pytest.fixture

@@ -99,8 +99,10 @@ class Hand:
         """Do what a click does, and wait until Python knows of it."""
         self.page.evaluate(ACT, [action, sent])
 
-    def tell(self) -> None:
-        """Let the browser know what has changed in Python."""
+    def tell(self, **traits: object) -> None:
+        """Set traits in Python, one after the other, and let the browser know of all changes."""
+        for name, value in traits.items():
+            setattr(self.widget, name, value)
         self.page.evaluate(TELL, state_of(self.widget))
 
     @property

@@ -12,10 +12,8 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,7 +112,7 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
     ):
         try:
             deadline = time.monotonic() + PATIENCE
-            while not responds(f"{url}/favicon.ico"):  # a page may start a kernel
+            while not listening(port):
                 if process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError(f"The server did not start:\n{log.read_text('utf-8')}")
                 time.sleep(0.05)
@@ -123,31 +121,16 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
             process.terminate()  # whereupon it ends its kernels
 
 
-def responds(url: str) -> bool:
-    """Tell whether a server answers, whatever it says."""
-    try:
-        with urllib.request.urlopen(url, timeout=5):
-            return True
-    except urllib.error.HTTPError as answer:
-        answer.close()
+def listening(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
         return True
-    except OSError:
-        return False
+    return False
 
 
 @contextmanager
 def jupyterlab(home: Path) -> Iterator[Server]:
     """Serve JupyterLab as ``python run.py lab`` does, in an empty folder."""
     with serving(lab_command(home), home, "lab/tree") as server:
-        yield server
-
-
-@contextmanager
-def notebook7(home: Path) -> Iterator[Server]:
-    """Serve Jupyter Notebook 7, started as JupyterLab is."""
-    command = lab_command(home)
-    command[command.index("jupyterlab")] = "notebook"
-    with serving(command, home, "notebooks") as server:
         yield server
 
 
@@ -189,7 +172,7 @@ def tidied(page: Page) -> bool:
 
 
 class Notebook:
-    """A notebook open in JupyterLab or Notebook 7, and a person to run its cells."""
+    """A notebook open in JupyterLab, and a person to run its cells."""
 
     def __init__(self, server: Server, page: Page) -> None:
         self.server = server

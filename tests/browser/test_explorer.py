@@ -29,18 +29,6 @@ def explorer() -> MaskExplorer:
     return MaskExplorer(MODELS, LINE, corpus=CORPUS)
 
 
-@pytest.fixture
-def driven(hand: Take, explorer: MaskExplorer) -> Hand:
-    return hand(explorer)
-
-
-def tell(driven: Hand, **traits: object) -> None:
-    """Set traits in Python, one after the other, and let the browser know."""
-    for name, value in traits.items():
-        setattr(driven.widget, name, value)
-    driven.tell()
-
-
 def letters(driven: Hand) -> list[Any]:
     return read(driven.html).select("button.letter")
 
@@ -68,7 +56,7 @@ def test_without_tools_there_is_the_line_and_what_is_guessed(hand: Take) -> None
 def test_a_click_on_another_masked_position_looks_at_it_first(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    tell(driven, masked={4, 5}, focus=4)
+    driven.tell(masked={4, 5}, focus=4)
     driven.act("toggle", at="5")
     assert (explorer.masked, explorer.focus) == ({4, 5}, 5)
     driven.act("toggle", at="5")
@@ -79,7 +67,7 @@ def test_a_click_on_another_masked_position_looks_at_it_first(
 def test_words_are_masked_one_after_another_from_the_focus(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    tell(driven, focus=5)
+    driven.tell(focus=5)
     seen = []
     for _ in range(4):
         before = explorer.masked
@@ -105,7 +93,7 @@ def test_random_masks_are_drawn_afresh(hand: Take) -> None:
 def test_a_typed_line_is_normalised_and_cut_and_says_what_it_lost(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    tell(driven, masked={1})
+    driven.tell(masked={1})
     driven.act("line", text="Été <b>& co</b>, _es! 😀")
     assert explorer.line == "ete b co b _es"
     assert explorer.masked == {explorer.line.index(GAP)}
@@ -118,7 +106,7 @@ def test_a_typed_line_is_normalised_and_cut_and_says_what_it_lost(
 
 
 def test_a_line_that_cannot_be_read_changes_nothing(driven: Hand, explorer: MaskExplorer) -> None:
-    tell(driven, masked={1})
+    driven.tell(masked={1})
     driven.act("line", text="!?")
     assert (explorer.line, explorer.masked) == (LINE, {1})
     alert = read(driven.html).select_one('[role="alert"]')
@@ -210,7 +198,7 @@ def chart(driven: Hand) -> tuple[list[str], dict[str, list[str]]]:
 def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    tell(driven, masked={0, 4}, focus=4)
+    driven.tell(masked={0, 4}, focus=4)
     heads, rows = chart(driven)
     costs = [explorer.predictions[direction].known_costs[1] for direction in DIRECTIONS]
     paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
@@ -253,12 +241,12 @@ def test_on_the_line_is_seen_what_the_answer_leans_on(hand: Take) -> None:
     driven.act("toggle", at="2")
     driven.act("focus", at="0")
     assert "occlusion" not in driven.html
-    tell(driven, line="umb_ella")
+    driven.tell(line="umb_ella")
     assert "hiding one more character changes the answer by, in nats: " in driven.html
 
 
 def test_the_loss_is_the_formula_with_its_numbers(driven: Hand, explorer: MaskExplorer) -> None:
-    tell(driven, masked={0, 4})
+    driven.tell(masked={0, 4})
     costs = explorer.predictions["both"].known_costs
     text = read(driven.html).get_text()
     logs = " + ".join(f"log {math.exp(-cost):.2f}" for cost in costs)
@@ -280,10 +268,10 @@ def test_whose_frequencies_are_shown_is_said(hand: Take) -> None:
 def test_truth_and_guesses_stay_back_until_they_are_revealed(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    tell(driven, masked={13, 14}, focus=13)
+    driven.tell(masked={13, 14}, focus=13)
     driven.act("guess_first")
     for view in VIEWS:
-        tell(driven, view=view)
+        driven.tell(view=view)
         page = read(driven.html)
         assert page.select("table") == []
         assert letters(driven)[13]["aria-label"].startswith("position 13, masked")
@@ -339,7 +327,7 @@ def test_one_person_guesses_once_for_each_line(hand: Take) -> None:
 def test_a_head_says_what_its_reader_sees_and_the_line_shows_it(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    tell(driven, masked={4})
+    driven.tell(masked={4})
     seen = [
         "left" if "seen-left" in b["class"] else "right"
         for b in letters(driven)
@@ -349,16 +337,6 @@ def test_a_head_says_what_its_reader_sees_and_the_line_shows_it(
     [left, right] = [each.get_text() for each in read(driven.html).select("thead b[tabindex]")]
     assert left == "from the left, sees only what is before the gap, "
     assert right == "from the right, sees only what is after the gap, "
-
-
-def test_a_gap_is_filled_and_emptied(driven: Hand, explorer: MaskExplorer) -> None:
-    tell(driven, masked={13, 14})
-    driven.act("fill", at="13", symbol="q")
-    assert explorer.filled == {13: "q"}
-    assert "filled with q" in letters(driven)[13]["aria-label"]
-    assert "Position 13 holds q, and the models read it." in driven.html
-    driven.act("empty", at="13")
-    assert explorer.filled == {}
 
 
 def test_a_gap_without_a_truth_has_guesses_and_no_cost(
@@ -375,7 +353,7 @@ def test_a_gap_without_a_truth_has_guesses_and_no_cost(
 
 
 def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExplorer) -> None:
-    tell(driven, masked={14}, view="pair")
+    driven.tell(masked={14}, view="pair")
     offered = read(driven.html).select_one('.panel button[data-do="toggle"]')
     assert offered is not None
     driven.act("toggle", at=str(offered["data-with-at"]))
@@ -427,7 +405,7 @@ def assert_consistent(explorer: MaskExplorer, page: BeautifulSoup) -> None:
     assert len(repr(explorer)) < 110
 
 
-TEXTS = ["the old man", "a_b [mask]ing _ _", "x", "e" * 65, "", "naïve café; <b>&", "שלום 😀"]
+TEXTS = ["the old man", "a_b [mask]ing _ _", "e" * 65, "", "naïve <img src=x>&", "שלום 😀"]
 
 
 def test_whatever_is_done_one_after_the_other_python_and_the_browser_agree(
@@ -435,7 +413,7 @@ def test_whatever_is_done_one_after_the_other_python_and_the_browser_agree(
 ) -> None:
     chance = random.Random(0)
     done: Counter[str] = Counter()
-    for _ in range(90):
+    for _ in range(60):
         page = assert_usable(driven.html)
         assert_consistent(explorer, page)
         controls = page.select("[data-do]:not([aria-disabled])")
@@ -458,5 +436,5 @@ def test_whatever_is_done_one_after_the_other_python_and_the_browser_agree(
         done[do] += 1
         if chance.random() < 0.2:
             positions = range(len(explorer.line))
-            tell(driven, masked=chance.sample(positions, min(3, len(positions))))
+            driven.tell(masked=chance.sample(positions, min(3, len(positions))))
     assert len(done) > 9, done

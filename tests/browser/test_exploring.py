@@ -1,4 +1,4 @@
-"""The explorer in JupyterLab and Notebook 7: clicks, keys and what Python then holds."""
+"""The explorer in JupyterLab: clicks, keys and what Python then holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.image import imread
 from playwright.sync_api import Locator, expect
 
 from tests.browser.jupyter import Notebook
-from tests.browser.watch import Watch, low_contrasts, settled
+from tests.browser.watch import Watch
 
 LINE = "she took her umbrella because it was raining"
 EXPLORER = f"""
@@ -64,19 +64,6 @@ def test_python_and_the_widget_know_of_each_other_also_while_a_cell_runs(
     assert lab.ended(1) == "seen"
 
 
-def test_it_is_seen_in_the_dark_and_in_a_narrow_window(lab: Notebook, widget: Locator) -> None:
-    lab.fresh("explorer.line = 'a' * 64; explorer.masked = {0, 1}")
-    lab.theme("dark")
-    expect(readers(widget)).to_have_count(3)
-    assert low_contrasts(lab.page, ".jp-Notebook .cloze") == []
-    lab.page.set_viewport_size({"width": 480, "height": 900})
-    lab.tell("(panel, _, { shell }) => shell.collapseLeft()")
-    settled(lab.page)
-    for part in (lab.output(0), widget):
-        assert part.evaluate("each => each.scrollWidth - each.clientWidth") <= 1
-    lab.theme("light")
-
-
 def test_a_notebook_comes_back_alive_and_without_its_kernel_asleep(
     lab: Notebook, watch: Watch
 ) -> None:
@@ -89,14 +76,10 @@ def test_a_notebook_comes_back_alive_and_without_its_kernel_asleep(
     assert lab.tell(dirty) is False, "who has only read it is asked nothing when closing it"
     letters = lab.output(3).locator(".cloze-root button.letter")
     asleep = lab.output(3).get_by_text("run this cell: Shift + Enter")
-
-    def wake() -> None:
-        lab.tell("({ content }) => void (content.activeCellIndex = 5)")
-        lab.command("notebook:run-all-above")
-        lab.command("notebook:run-cell")
-
     expect(asleep).to_be_visible()
-    wake()
+    lab.tell("({ content }) => void (content.activeCellIndex = 5)")
+    lab.command("notebook:run-all-above")
+    lab.command("notebook:run-cell")
     letters.nth(1).click()
     expect(letters.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(asleep).to_be_hidden()
@@ -111,17 +94,6 @@ def test_a_notebook_comes_back_alive_and_without_its_kernel_asleep(
     error = lab.output(3).get_by_text("model not found")
     expect(error).to_have_count(1)
     expect(error).to_be_hidden()
-    wake()
-    expect(letters.first).to_be_visible()
-
-
-@pytest.mark.slow
-def test_notebook_7_answers_a_click(classic: Notebook) -> None:
-    classic.new(EXPLORER)
-    classic.run(0)
-    letter(classic.widget(), 4).click()
-    expect(readers(classic.widget())).to_have_count(3)
-    assert classic.fresh(STATE).startswith("[4] 4 ")
 
 
 @pytest.mark.slow

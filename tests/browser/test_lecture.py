@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import urllib.request
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
 from run import ROOT
 from tests.browser import jupyter
@@ -195,27 +196,18 @@ def test_a_screen_is_reached_by_its_number_and_from_the_overview(lecture: Lectur
 
 
 @longer
-def test_one_key_reveals(lecture: Lecture) -> None:
-    page = lecture.page
-    number = page.locator(".screen").evaluate_all(
-        """all => 1 + all.findIndex(each => each.querySelector('[data-do="reveal"]'))"""
-    )
-    page.evaluate("number => { location.hash = number }", number)
-    lecture.at(number)
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [("A bet costs", "The true shares"), ("what does this bet cost", "2.08 nats")],
+)
+def test_one_key_reveals(lecture: Lecture, words: str, answer: str) -> None:
+    revealed = lecture.open(words).get_by_text(answer).first
+    expect(revealed).to_be_hidden()
     lecture.leave()
-    page.keyboard.press("r")
-    left = lecture.screen.locator('[data-do="reveal"]:not([aria-disabled="true"])')
-    expect(left).to_have_count(0)
-    folded = page.locator(".screen").evaluate_all(
-        "all => 1 + all.findIndex(each => each.querySelector('details') && "
-        """!each.querySelector('[data-do="reveal"]'))"""
-    )
-    if folded:
-        page.evaluate("number => { location.hash = number }", folded)
-        lecture.at(folded)
-        lecture.leave()
-        page.keyboard.press("r")
-        expect(lecture.screen.locator("details[open]").first).to_be_visible()
+    lecture.page.keyboard.press("r")
+    expect(revealed).to_be_visible()
+    settled(lecture.page)
+    assert lecture.page.evaluate(BEYOND, 0) == []
 
 
 def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
@@ -252,8 +244,6 @@ def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
 
 DONE: dict[str, tuple[list[str], str]] = {
     "Hide a letter": (['.letter[data-with-at="1"]'], "Position 1"),
-    "what does this bet cost": (["text='The answer'"], "2.08 nats"),
-    "A bet costs": (["button:text-is('all on l')", "text='Reveal'"], "The true shares"),
     "15% are asked": (["text='1000 times'"], "Draw 1000"),
     "make the question": (["text='Draw again'"], "Draw 2"),
     "Every position": (['[aria-label="position 2, e"]'], "Position 2, e, sees 11 of 11"),
@@ -278,21 +268,9 @@ def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
     assert lecture.page.evaluate(BEYOND, 0) == []
 
 
-def test_nobody_without_the_address_sees_a_lecture(lecture: Lecture, browser: Browser) -> None:
-    with browser.new_context() as stranger:
-        page = stranger.new_page()
-        page.goto(lecture.page.url.partition("?")[0])
-        expect(page.get_by_label("Password or token")).to_be_visible()
-
-
-def test_a_lost_connection_is_reported_on_the_screen(lecture: Lecture) -> None:
-    lecture.page.keyboard.press("PageDown")
-    lost = lecture.screen.get_by_role("alert").filter(has_text="Jupyter cannot be reached")
-    lecture.page.context.set_offline(True)
-    expect(lost.first).to_be_visible()
-    lecture.page.context.set_offline(False)
-    expect(lost.first).to_be_hidden()
-    lecture.watch.forgive("ERR_INTERNET_DISCONNECTED")
+def test_nobody_without_the_address_sees_a_lecture(lecture: Lecture) -> None:
+    with urllib.request.urlopen(lecture.page.url.partition("?")[0]) as answer:
+        assert "/login" in answer.url
 
 
 @longer

@@ -57,11 +57,6 @@ def explorer() -> MaskExplorer:
     return explorer_of()
 
 
-@pytest.fixture
-def driven(hand: Take, explorer: MaskExplorer) -> Hand:
-    return hand(explorer)
-
-
 def raise_hands(driven: Hand, *keys: str, at: int = 1) -> None:
     for key in keys:
         driven.act("guess", at=f"{at}", key=key)

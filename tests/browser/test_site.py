@@ -10,11 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.watch import Watch, settled, violations
+from tests.series import NOTEBOOKS
 from web.browser import served
 
-ROOT = Path(__file__).resolve().parents[2]
-LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-NOTEBOOKS = [f"notebooks/{stem}" for stem in LESSONS]
+PAGES = [f"notebooks/{path.stem}" for path in NOTEBOOKS]
 BESIDE = [
     *("index", "search", "benchmarks/README", "benchmarks/RECORDS"),
     "accessibility",
@@ -76,7 +75,7 @@ OFTEN = ["index", "notebooks/05_the_explorer", "explorer/index"]
         *OFTEN,
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in NOTEBOOKS + BESIDE
+            for name in PAGES + BESIDE
             if name not in OFTEN
         ),
     ],
@@ -135,6 +134,7 @@ def test_two_quizzes_of_a_page_answer_and_do_not_meddle(address: str, reader: Pa
         ("01_the_loss", "ProbabilityBet", "all on l", "l has 1.000"),
         ("02_the_mask", "MaskDraws", "10 times", "Draw 10:"),
         ("03_the_encoder", "Sight", "position 0, t", "Position 0, t, sees 11 of 11"),
+        ("05_the_explorer", "MaskExplorer", "position 0, s", "Position 0 masked."),
         ("10_writing_with_gaps", "Unmasking", "Step", "Step 1: "),
     ],
 )
@@ -181,18 +181,6 @@ def test_the_search_finds(address: str, reader: Page) -> None:
     expect(results.filter(has_text="Glossary")).not_to_have_count(0)
     results.filter(has_text="12 · Vectors").get_by_role("link").first.click()
     expect(reader.get_by_role("heading", level=1)).to_contain_text("12 · Vectors")
-
-
-def test_the_explorer_lives_where_the_notebook_shows_it(address: str, reader: Page) -> None:
-    reader.goto(f"{address}/notebooks/05_the_explorer.html")
-    place = alive(reader, "MaskExplorer")
-    masked = place.locator(".line .letter.masked")
-    expect(masked).to_have_count(1)
-    letters = place.locator(".line button.letter")
-    expect(letters).to_have_count(len("she took her umbrella because it was raining"))
-    letters.nth(0).click()
-    expect(masked).to_have_count(2)
-    expect(place.locator(".chart")).to_contain_text("from both sides")
 
 
 def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page) -> None:

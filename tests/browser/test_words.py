@@ -11,9 +11,7 @@ from cloze.explorer.widget import VIEWS
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import TruthPredictor
 from cloze.world import GAPS_ONLY, World
-from tests.browser.conftest import Take
 from tests.browser.hand import Hand
-from tests.browser.test_explorer import tell
 from tests.markup import assert_usable, read
 
 WORLD = World({"the cat sat": 1 / 3, "the dog sat": 1 / 3, "a cat ran": 1 / 3})
@@ -29,11 +27,6 @@ EXAMPLES = {"who sat": Example("the dog sat", "dog"), "two words": Example("a ca
 @pytest.fixture
 def explorer() -> MaskExplorer:
     return MaskExplorer(truth(), "the cat sat", examples=EXAMPLES)
-
-
-@pytest.fixture
-def driven(hand: Take, explorer: MaskExplorer) -> Hand:
-    return hand(explorer)
 
 
 def rows(driven: Hand) -> list[list[str]]:
@@ -65,11 +58,11 @@ def test_a_click_hides_a_word_and_the_truth_guesses(driven: Hand, explorer: Mask
 def test_what_an_answer_leans_on_follows_from_predictions_alone(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    tell(driven, masked={1})  # cat or dog, whatever else is hidden
+    driven.tell(masked={1})  # cat or dog, whatever else is hidden
     assert "Truth: hiding one more word changes next to nothing." in driven.html
-    tell(driven, line="a cat ran", masked={0})  # but for ran it could be the
+    driven.tell(line="a cat ran", masked={0})  # but for ran it could be the
     assert f"hiding one more word costs, in nats: ran at 2 +{math.log(2):.2f}." in driven.html
-    tell(driven, line="a dog sat", masked={0})  # ruled out: only the answer's change counts
+    driven.tell(line="a dog sat", masked={0})  # ruled out: only the answer's change counts
     assert explorer.loss == math.inf
     assert f"cat at 1 +{math.log(2):.2f}" not in driven.html
     assert_usable(driven.html)
@@ -94,18 +87,18 @@ def test_every_action_works_on_words(driven: Hand, explorer: MaskExplorer) -> No
 
 
 def test_every_view_needs_predictions_alone(driven: Hand) -> None:
-    tell(driven, masked={0, 1}, view="pair")
+    driven.tell(masked={0, 1}, view="pair")
     apart, together = read(driven.html).select("table.chart")
     found = [table.select_one("tr") for table in (apart, together)]
     assert [row.get_text() for row in found if row] == ["the cat0.50", "the cat0.50"]
-    tell(driven, line="a cat ran", masked={0, 2})
+    driven.tell(line="a cat ran", masked={0, 2})
     assert "a ran" in read(driven.html).select("table.chart")[1].get_text()
-    tell(driven, masked=(), view="surprise")
+    driven.tell(masked=(), view="surprise")
     assert "Most surprising: " in driven.html
-    tell(driven, masked={1}, view="inside")
+    driven.tell(masked={1}, view="inside")
     assert "Truth: this model has no inside that can be shown." in driven.html
     for view in VIEWS:
-        tell(driven, view=view)
+        driven.tell(view=view)
         assert_usable(driven.html)
 
 
