@@ -15,7 +15,7 @@ from cloze.baselines import letter_frequencies
 from cloze.corpus import Corpus
 from cloze.encoder import Direction
 from cloze.heads import CausalLM, MaskedLM, Model
-from cloze.loss import cost
+from cloze.loss import cost, to_bits
 from cloze.prediction.answers import (
     Answer,
     Guess,
@@ -28,7 +28,7 @@ from cloze.prediction.answers import (
 )
 from cloze.prediction.shipped import shipped_models
 from cloze.prediction.symbols import Symbols, Words, symbols_of
-from cloze.vocabulary import visible
+from cloze.vocabulary import GAP, visible
 from cloze.world import BERT, Corruption, Truth, World
 
 Pairs = list[tuple[tuple[str, str], float]]
@@ -296,6 +296,26 @@ class Comparison(dict[str, Answer]):
                 cells = (position, name, best, "" if paid is None else f"{paid:.2f}")
                 rows.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def __repr__(self) -> str:
+        typed = (GAP if i in self.positions else symbol for i, symbol in enumerate(self.line))
+        rows = [self.symbols.write(list(typed)).replace("\n", visible("\n"))]
+        width = max(len(name) for name in self)
+        for position in self.positions:
+            truth = self.line[position]
+            known = "" if truth == GAP else f", in truth {visible(truth)}"
+            rows.append(f"position {position}{known}")
+            for name, answer in self.items():
+                cost = answer.cost(position)
+                paid = "" if cost is None else f"   cost {cost:.2f} nats = {to_bits(cost):.2f} bits"
+                best = listed(top_k(answer[position], known=self.symbols.known))
+                rows.append(f"  {name:{width}}  {best}{paid}")
+        losses = [
+            f"{name} {answer.loss:.2f}" for name, answer in self.items() if answer.loss is not None
+        ]
+        if losses:
+            rows.append(f"mean cost in nats: {', '.join(losses)}")
+        return "\n".join(rows)
 
 
 def listed(guesses: Iterable[Guess]) -> str:

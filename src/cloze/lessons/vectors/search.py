@@ -96,13 +96,14 @@ class Index:
         self.vectors = {name: (of, of(texts)) for name, of in vectors.items()}
         self.terms = {name: TfIdf(texts, terms) for name, terms in TERMS.items()}
 
-    def find(self, typed: str, vectors: str, terms: str = "words") -> SearchResult:
+    def find(self, typed: str, vectors: str, terms: str = "words", k: int = SHOWN) -> SearchResult:
         """Find the nearest passages, except the line itself.
 
         Args:
             typed: what is looked for.
             vectors: by which vectors.
             terms: by which terms.
+            k: how many.
 
         Raises:
             TextError: the line cannot be read.
@@ -114,15 +115,17 @@ class Index:
         return SearchResult(
             line,
             {
-                f"vectors ({vectors})": self._hits(line, by_vectors[0]),
-                f"tf-idf ({terms})": self._hits(line, by_terms[0], above=0.0),
+                f"vectors ({vectors})": self._hits(line, by_vectors[0], k),
+                f"tf-idf ({terms})": self._hits(line, by_terms[0], k, above=0.0),
             },
         )
 
-    def _hits(self, line: str, similarity: Tensor, above: float = float("-inf")) -> list[Hit]:
+    def _hits(
+        self, line: str, similarity: Tensor, k: int, above: float = float("-inf")
+    ) -> list[Hit]:
         same = torch.tensor([passage.text == line for passage in self.passages])
         similarity = similarity.masked_fill(same, float("-inf"))
-        found = nearest(similarity[None], min(SHOWN, len(self.passages)))[0].tolist()
+        found = nearest(similarity[None], min(k, len(self.passages)))[0].tolist()
         return [
             Hit(
                 self.passages[i],
