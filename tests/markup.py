@@ -1,4 +1,4 @@
-"""What every widget's markup owes its users, whoever wrote it."""
+"""What every widget's markup owes its users."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -21,7 +21,7 @@ from tests.series import NOTEBOOKS, each_notebook, prose, read
 from web.site.__main__ import main
 from web.site.pages import head
 
-AWAKE = ".living[data-at-once], :not(.living) > .needs-python"
+AWAKE = ".living, :not(.living) > .needs-python"
 """What stands where a notebook has a widget: it answers, or says what it needs."""
 
 

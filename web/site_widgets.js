@@ -152,21 +152,4 @@ const soon = new IntersectionObserver(
   { rootMargin: "300px" },
 );
 
-/** @type {NodeListOf<HTMLElement>} */
-const places = document.querySelectorAll(".living");
-for (const place of places) {
-  if ("atOnce" in place.dataset) {
-    soon.observe(place);
-    continue;
-  }
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Try this line";
-  button.addEventListener("click", async () => {
-    await wake(place);
-    /** @type {HTMLElement | null} */
-    const reached = place.querySelector('.line button[tabindex="0"]');
-    reached?.focus();
-  });
-  wordsIn(place).replaceChildren(button);
-}
+for (const place of document.querySelectorAll(".living")) soon.observe(place);

@@ -26,7 +26,7 @@ from cloze.world import Corruption, World
 from measured.shared import SEEDS, Measurements, trained
 
 COPIES = {"static": 1, "ten copies": 10, "dynamic": 0}
-"""How often a text is masked beforehand; 0 for anew every time."""
+"""How often a text is masked beforehand; 0 for a new mask every time."""
 FEW_RATE = 0.15
 """The rate at which the small text is masked: BERT's."""
 EVERY = 3

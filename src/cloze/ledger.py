@@ -52,7 +52,7 @@ def parameter_ledger(
         key_bias: False where of queries, keys and values only the keys have none.
         gated: two matrices up, one of which says how much of the other passes (GLU).
         biases: of all linear maps in the layers.
-        norm_biases: a norm has shifts besides its scales.
+        norm_biases: a norm has shifts as well as scales.
         first_norm: False where the first layer has no norm before its attention, because the
             embedding has just been normalised (ModernBERT).
         shared: all layers are the same one (ALBERT).

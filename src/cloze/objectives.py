@@ -47,7 +47,7 @@ class Objective:
     measured: str = "held-out"
     """The name of the measured loss; only losses of the same name can be compared."""
     specials: tuple[str, ...] = ()
-    """Special symbols that its batches hold besides those of the corpus."""
+    """Special symbols of its batches that the corpus does not have."""
     room: int = 0
     """By how many symbols a line of a batch may be longer than the window it was made of."""
     head: bool = True

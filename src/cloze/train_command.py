@@ -29,7 +29,7 @@ SAVE_EVERY = 60.0
 """Seconds of training that a kill may cost: after so many the run is saved."""
 
 Say = Callable[[str], None]
-"""Says a sentence to whoever runs the command."""
+"""Says a sentence to the person who runs the command."""
 
 
 def train(options: Namespace, source: Corpus | World, say: Say) -> None:

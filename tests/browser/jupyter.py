@@ -31,7 +31,7 @@ MORTAL = (
     "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGTERM); "
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
-"""Run the command that follows so that it is told to end when whoever started it has ended.
+"""Run the command that follows so that it ends when the process that started it has ended.
 
 What ends a server ends its kernels; a browser and other kernels watch their parents themselves.
 """
@@ -192,7 +192,7 @@ class Notebook:
             self.open()
 
     def open(self) -> None:
-        """Open the notebook in a page that is loaded anew, and wait until its kernel is ready."""
+        """Open the notebook in a freshly loaded page, and wait until its kernel is ready."""
         self.page.goto(self.server.address(self.name))
         self._await_kernel()
 

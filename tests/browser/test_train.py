@@ -166,7 +166,7 @@ def test_what_one_file_trains_outlives_its_thread_and_goes_on_in_python(
     assert run.step == step(training)
     assert [record.step for record in run.history] == [*range(1, run.step + 1)]
     [held_out] = [record.held_out for record in run.history if record.held_out]
-    assert held_out_loss(run.model, run.held_out) == pytest.approx(held_out, abs=0.5)
+    assert held_out_loss(run.model, run.held_out) < held_out + 0.1  # it has learned on since then
     assert run.train_step() < 3
 
 

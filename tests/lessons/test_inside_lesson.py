@@ -38,7 +38,7 @@ def test_translators_and_means_belong_to_their_model(name: str) -> None:
 
 def test_nothing_is_kept_of_another_model_and_what_is_kept_is_no_model() -> None:
     assert measurements_of(MaskedLM()) is None
-    with pytest.raises(CheckpointError, match="not a model"):
+    with pytest.raises(CheckpointError, match="neither a model nor a run"):
         load_model(INSIDE / "masked.safetensors")
 
 

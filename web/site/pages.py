@@ -98,7 +98,7 @@ def shown(html: str) -> Markup:
     asleep, lives = ASLEEP.search(html), LIVES.search(html)
     picture = unstyled(asleep[1]) if asleep else html
     if lives:
-        return living(picture, lives[1], entities.unescape(lives[2]), at_once=bool(asleep))
+        return living(picture, lives[1], entities.unescape(lives[2]))
     if not asleep:
         return picture
     words = "This widget answers in the notebook, where Python runs: "
@@ -111,14 +111,13 @@ def unstyled(html: str) -> Markup:
     return Markup(STYLE.sub("", html))  # noqa: S704 - ours, and escaped where it was made
 
 
-def living(picture: Markup, widget: str, state: str, *, at_once: bool) -> Markup:
+def living(picture: Markup, widget: str, state: str) -> Markup:
     """Leave room for a widget that ``web/site_widgets.js`` makes.
 
     Args:
         picture: what stands there until then, and for good where no program may run.
         widget: the name of its class in Python.
         state: what it begins with, as JSON.
-        at_once: as soon as it comes into sight; otherwise when a button is pressed.
     """
     words = "Where the page may run its programs, this widget answers to clicks and keys."
     needs = element("p", words, class_="needs-python")
@@ -130,7 +129,6 @@ def living(picture: Markup, widget: str, state: str, *, at_once: bool) -> Markup
         data_widget=widget,
         data_program=programs()[widget],
         data_state=state,
-        data_at_once=at_once,
     )
 
 

@@ -10,7 +10,7 @@
 /**
  * @typedef {string[]} Line  One character per position; GAP where nobody knows it.
  * @typedef {number[]} Positions  Ascending; they count from 0.
- * @typedef {{ signal?: AbortSignal }} Options  Whoever asks something newer aborts what runs: its
+ * @typedef {{ signal?: AbortSignal }} Options  A newer question aborts what runs: its
  *   promise is then rejected with an AbortError.
  *
  * @typedef {object} Symbols  CHARACTERS is one; bad input throws a TextError.

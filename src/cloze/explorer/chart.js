@@ -9,7 +9,7 @@ import { bar, LEAST, largest, titleOf } from "./parts.js";
  * @import { Attributes, Child, Markup } from "../widgets/browser/element.js"
  * @import { Cost, Guesses, State } from "./parts.js"
  *
- * @typedef {object} Column  Whoever guesses at the selected position.
+ * @typedef {object} Column  A guesser and its answer at the selected position.
  * @property {string} name
  * @property {string} title
  * @property {Cost} cost  Of the truth.

@@ -47,7 +47,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {InsideSettings} settings  How the inside is looked at.
  * @property {boolean} hidden  Whether truth and guesses are kept back.
  * @property {number[]} gaps  Positions whose truth nobody knows.
- * @property {number[]} open  Masked positions that nothing fills: what is predicted, ascending.
+ * @property {number[]} open  Masked positions still open: what is predicted, ascending.
  * @property {string[]} held  The line with what was filled in.
  * @property {(at: number) => string | null} truthAt  The true symbol; null where nobody knows it.
  *
@@ -87,7 +87,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @typedef {object} View  A view of the explorer: what a file in the folder views has as its default.
  * @property {string} title  What its button says.
  * @property {number} place  Where its button stands among the others.
- * @property {(state: State) => keyof Answers | null} [asks]  What it asks besides the guesses, if
+ * @property {(state: State) => keyof Answers | null} [asks]  What it asks in addition to the guesses, if
  *   anything: "pair" calls answer_pair in Python and pair() of web/twins/answers.js.
  * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
  * @property {(seen: Seen) => string | null} [summary]  The answer in a sentence or two; null while it waits.

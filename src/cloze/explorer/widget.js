@@ -1,7 +1,7 @@
 // The explorer: mask letters of a line and see what is guessed from the left, right and both.
 // What it knows are its traits, MaskExplorer's in src/cloze/explorer/widget.py. A click
 // changes them, with all that follows from it, and shows at once; then it asks `guesses`, and once
-// these are shown what the view asks besides. `read` and `symbol` read what is typed. What is answered
+// these are also shown what the view asks. `read` and `symbol` read what is typed. What is answered
 // says src/cloze/explorer/answers.py.
 
 import { join } from "../widgets/browser/element.js";
@@ -41,7 +41,7 @@ export default class MaskExplorer extends Widget {
   /** @type {Guesses | null} */
   answer = null; // to the last question that was answered
   /** @type {unknown} */
-  more = null; // the answer to what the view asks besides
+  more = null; // the answer to what the view itself asks
   waits = false; // whether that is under way
   shown = { panel: join([]), text: "", sums: join([]) }; // what stays until the next answer has come
   single = false; // whether there is always one gap and one view
@@ -383,7 +383,7 @@ export default class MaskExplorer extends Widget {
   }
 
   /**
-   * Raise a hand for a symbol; whoever guesses once for a line has one, and moves it.
+   * Raise a hand for a symbol. In a game of one guess a line there is one hand, and it moves.
    * @param {{ at: Sent, key: string }} sent
    */
   async do_guess({ at, key }) {

@@ -219,13 +219,13 @@ def _only(lines: Tensor, at: int | Tensor) -> Tensor:
     return selected
 
 
-def surprise(model: Model, input_ids: Line, besides: Tensor | None = None) -> Tensor:
+def surprise(model: Model, input_ids: Line, also: Tensor | None = None) -> Tensor:
     """Return −log P of each ordinary symbol of a line ``(length,)`` when it is masked.
 
     Args:
         model: any model.
         input_ids: shape ``(length,)``.
-        besides: what is masked together with each symbol (row): boolean, ``(length, length)``; by
+        also: what is masked together with each symbol (row): boolean, ``(length, length)``; by
             default nothing.
 
     Returns:
@@ -235,7 +235,7 @@ def surprise(model: Model, input_ids: Line, besides: Tensor | None = None) -> Te
     at = (known_symbols(input_ids, len(vocabulary)) < vocabulary.n_ordinary).nonzero().flatten()
     each_alone = input_ids.repeat(len(at), 1)  # one masked position per row
     own = _only(each_alone, at)
-    hidden = own if besides is None else own | besides[at]
+    hidden = own if also is None else own | also[at]
     log_probs = log_probs_at(model, each_alone.masked_fill(hidden, vocabulary.mask_id), own)
     return -log_probs.gather(1, input_ids[at, None]).squeeze(1)
 
@@ -263,7 +263,7 @@ def occlusion(model: Model, input_ids: Line, masked: Positions, position: int) -
     """
     n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
     hidden = mask_positions(input_ids, masked, model.vocabulary)
-    # Row i hides i besides; where i is hidden anyway, or special, it is the line itself.
+    # Row i hides i as well; where i is hidden anyway, or special, it is the line itself.
     each = hidden.repeat(len(hidden), 1)
     each.diagonal()[hidden < n] = mask_id
     after = log_probs_at(model, each, _only(each, position))

@@ -210,7 +210,7 @@ def gibbs(
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Iterator[Step]:
-    """Fill all gaps in one pass; then remask one symbol after the other and draw it anew.
+    """Fill all gaps in one pass; then remask one symbol after the other and draw it again.
 
     Each round comes to every gap of a line once, in random order. With the exact conditional
     distributions, and where every filling can be reached from every other, the lines come ever
@@ -219,7 +219,7 @@ def gibbs(
     Args:
         model: any model that reads both sides.
         input_ids: lines with ``[MASK]`` wherever something is missing, ``(lines, length)``.
-        rounds: how often every symbol is drawn anew.
+        rounds: how often every symbol is drawn again.
         temperature: see :func:`draw`.
         generator: the source of chance.
 

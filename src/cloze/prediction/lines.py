@@ -107,10 +107,10 @@ def score(
     if GAP in line:
         raise TextError("A text to score has no gaps; fill or remove them first.")
     input_ids = symbols.input_ids(line)
-    besides = torch.zeros(len(input_ids), len(input_ids), dtype=torch.bool)
+    also = torch.zeros(len(input_ids), len(input_ids), dtype=torch.bool)
     if within_words == "left to right":
         for word in symbols.words(line):
             for at in word:
                 rest = slice(at + 1 + symbols.framed, word.stop + symbols.framed)
-                besides[at + symbols.framed, rest] = True
-    return surprise(predictor.model, input_ids, besides)
+                also[at + symbols.framed, rest] = True
+    return surprise(predictor.model, input_ids, also)

@@ -330,7 +330,7 @@ def compare(
 
     Args:
         line: the true line; ``_`` marks a gap whose truth is not known.
-        masked: the positions to hide besides.
+        masked: more positions to hide.
         models: by name; by default the shipped encoder and its one-sided twins.
 
     Raises:

@@ -28,7 +28,7 @@ MOST_WRITTEN = 10_000
 LINE = "[th]e old man walk[e]d slow[l]y al[o]ng [the] ri[v]er in the ra[i]n"
 """What a model of characters fills while it learns."""
 CALM = 1.05
-"""The line is filled anew after 5% more steps: that costs little, and later letters stay calm."""
+"""The line is filled again after 5% more steps: that costs little, and later letters stay calm."""
 
 
 def averaged(history: Sequence[Record], steps: int) -> list[tuple[float, float]]:
@@ -258,7 +258,7 @@ class TrainingCurve(Widget):
             )
 
     def _train(self) -> None:
-        """Train until done or stopped; whoever calls it has made sure that nobody else does."""
+        """Train until done or stopped; the caller makes sure that nobody else trains it."""
         try:
             self._stop.clear()
             self._show()

@@ -13,7 +13,7 @@ from cloze.vocabulary import MASK, TextError, Vocabulary, counted
 
 MOST_WORDS = 40
 STRANGERS = ("river", "umbrella", "seven", "under", "slowly", "coffee")
-"""Words that may be put in the place of others, besides those of the line."""
+"""Words that may replace others, in addition to those of the line."""
 
 
 class Spoilt(NamedTuple):
