@@ -38,7 +38,7 @@ def main(words: list[str] | None = None) -> int:
     except (ValueError, ArithmeticError, MemoryError) as error:
         _say(str(error) or type(error).__name__)
         return 1
-    except LookupError as error:  # most likely in an objective of somebody's own
+    except (LookupError, NameError) as error:  # most likely in an objective of one's own
         import traceback
 
         *_, place = traceback.extract_tb(error.__traceback__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from typing import Any
 
@@ -278,6 +279,7 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(
         assert "truth" not in " ".join(button["aria-label"] for button in letters(driven))
         assert "Loss" not in said(driven)
         assert "nats" not in page.get_text()
+        assert not re.search(r"\d\.\d\d", page.get_text()), view
     driven.act("toggle", at="13")
     assert "stays masked until you reveal" in said(driven)
     driven.act("unmask")
