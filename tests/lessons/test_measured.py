@@ -23,11 +23,7 @@ from measured import shared
 from measured.shared import LESSONS, Measurements
 
 ROOT = Path(__file__).parents[2]
-FILES = {
-    f"{path.parent.name}.{path.stem}": path
-    for path in sorted(LESSONS.glob("*/*.json"))
-    if path.name != "seeds.json"
-}
+FILES = {f"{path.parent.name}.{path.stem}": path for path in sorted(LESSONS.glob("*/*.json"))}
 NUMBER = re.compile(r"[\d.]+")
 SMALL: dict[str, dict[str, Any]] = {
     "corrupt_and_repair.comparing": {
@@ -83,8 +79,14 @@ def within(new: Any, committed: Any) -> bool:
     return all(key in inside and within(value, inside[key]) for key, value in new.items())
 
 
+QUICK = ("inside.paths", "one_side_or_both.filling", "training.parts", "vectors.comparison")
+"""Commands that run with every change: one that asks a model, one that compares, two that train."""
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("command", FILES)
+@pytest.mark.parametrize(
+    "command", [pytest.param(c, marks=() if c in QUICK else pytest.mark.slow) for c in FILES]
+)
 def test_a_short_run_writes_what_the_committed_file_holds(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
