@@ -40,7 +40,7 @@ from cloze.loss import mlm_loss
 from cloze.masking import held_out_batch
 from cloze.teaching.figures import svg_of
 from cloze.training import Recipe, TrainingRun
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 HERE = Path(__file__).parent
 GOALS = {"1.3": 1.3, "0.9": 0.9, "minute": None}
@@ -145,7 +145,7 @@ def run_recipe(
         result = one_run(module["train"], corpus, track, seed)
         return {"result": result, "date": f"{date.today()}"}
 
-    runs = Measurements("benchmarks.speedrun", results)
+    runs = ResultsFile("benchmarks.speedrun", results)
     runs.measure("about", about, [recipe.stem])
     runs.measure("runs", one, [recipe.stem], tracks, range(seeds))
 

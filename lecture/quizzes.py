@@ -14,14 +14,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cloze.teaching.quiz import Question, inline, questions_of
+from cloze.teaching.quiz import QuizQuestion, inline, questions_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SPECIAL = re.compile(r"([\\~=#{}:])")
 """Characters that need a backslash in GIFT."""
 
 
-def lessons() -> dict[str, tuple[Question, ...]]:
+def lessons() -> dict[str, tuple[QuizQuestion, ...]]:
     """Return the questions of every lesson in the order of the series, by its title."""
     quizzes = {"The series": questions_of("the_series")}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -36,7 +36,7 @@ def escaped(text: str) -> str:
     return SPECIAL.sub(r"\\\1", str(inline(text)))
 
 
-def gift(quizzes: Mapping[str, Sequence[Question]]) -> str:
+def gift(quizzes: Mapping[str, Sequence[QuizQuestion]]) -> str:
     """Write questions for Moodle: ``=`` before the right option, ``~`` before the others."""
     parts = []
     for title, questions in quizzes.items():

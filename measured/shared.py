@@ -22,7 +22,7 @@ LESSONS = Path(cloze.lessons.__file__).parent
 SEEDS = (0, 1, 2)
 
 
-class Measurements:
+class ResultsFile:
     """A JSON file of results: what it takes to repeat them, and what each run came to.
 
     A command that was stopped goes on with the runs that its file holds, if they were made in the

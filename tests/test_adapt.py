@@ -18,7 +18,7 @@ from cloze.adapt import trainer
 from cloze.adapt.chunks import Masks, cut, prepare
 from cloze.adapt.costs import costs
 from cloze.adapt.documents import Document, hold_out, read_documents
-from cloze.adapt.recipe import Examples, Recipe
+from cloze.adapt.recipe import AdaptRecipe, Examples
 from cloze.adapt.run import STATE, Adaptation
 from cloze.corpus import DATA
 from cloze.handover.packages import quiet
@@ -174,7 +174,7 @@ def test_every_chunk_is_read_once_in_an_epoch_and_general_text_beside_it(
 ) -> None:
     _, tokenizer = model
     texts = prepare(letters(), letters()[:9], tokenizer, length=64)
-    examples = Examples(texts, Masks(tokenizer, 0.3, 0), Recipe(batch_size=4, mix=0.5))
+    examples = Examples(texts, Masks(tokenizer, 0.3, 0), AdaptRecipe(batch_size=4, mix=0.5))
     numbers = [chunk.number for chunk in examples._ordered(0)]
     own = {chunk.number for chunk in texts.own}
     assert own <= {*numbers}
@@ -213,7 +213,7 @@ def test_lines_in_one_row_are_as_alone_if_they_are_kept_apart(model: tuple[Any, 
 
 @pytest.fixture
 def run(home: Path, tmp_path: Path) -> Adaptation:
-    recipe = Recipe(steps=3, batch_size=4, length=64)
+    recipe = AdaptRecipe(steps=3, batch_size=4, length=64)
     return Adaptation(FOLDER, read_documents([home / "mine"]), [], recipe, tmp_path / "run")
 
 

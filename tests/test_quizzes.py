@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cloze.teaching.quiz import Question, inline, parse_quiz
+from cloze.teaching.quiz import QuizQuestion, inline, parse_quiz
 from lecture.quizzes import gift, lessons, main
 
 Read = tuple[str, list[tuple[str, bool, str]]]
@@ -19,7 +19,7 @@ AWKWARD = parse_quiz(
 )
 
 
-def as_read(question: Question) -> Read:
+def as_read(question: QuizQuestion) -> Read:
     return str(inline(question.text)), [
         (str(inline(each.text)), each.right, str(inline(each.explanation)))
         for each in question.options

@@ -31,7 +31,7 @@ from cloze.training import EVEN, Source, TrainingRun
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
 from measured.corrupt_and_repair import probes
-from measured.shared import SEEDS, Measurements, begun, finished
+from measured.shared import SEEDS, ResultsFile, begun, finished
 
 BUDGETS = {"world": 600, "english": 500}
 """The budget of each text: the time of so many masked steps."""
@@ -124,7 +124,7 @@ def main() -> None:
     world, corpus = World.load(), Corpus.load()
     sources: dict[str, Source] = {"world": world, "english": corpus}
     sha256 = {text: source.sha256 for text, source in sources.items()}
-    measurements = Measurements(__spec__.name, sha256=sha256, lines=LINES)
+    measurements = ResultsFile(__spec__.name, sha256=sha256, lines=LINES)
 
     def milliseconds(text: str) -> dict[str, float]:
         return step_milliseconds(sources[text], TEXTS[text])

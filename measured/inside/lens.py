@@ -24,12 +24,11 @@ from cloze.checkpoint import write
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Key, Parts, anatomy, run
-from cloze.lenses import INSIDE, fingerprint, logit_lens
-from cloze.lenses import Measurements as Means
+from cloze.lenses import INSIDE, Measurements, fingerprint, logit_lens
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens, seeded
 from cloze.prediction.shipped import shipped_model
 from cloze.world import World
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 MODELS = ("masked", "world", "left", "right")
 """The checkpoints that are looked into."""
@@ -71,7 +70,7 @@ def train(model: MaskedLM, source: Corpus | World, steps: int) -> Translators:
         final = symbol_log_probs(parts["logits"], model.vocabulary)
         loss = torch.zeros(())
         for rung, pair in made.items():
-            states = Means({rung: pair}, {}).translate(rung, parts[rung])
+            states = Measurements({rung: pair}, {}).translate(rung, parts[rung])
             logits = model.head(model.encoder.norm(states))
             answer = symbol_log_probs(logits, model.vocabulary)
             loss = loss + F.kl_div(answer, final, reduction="batchmean", log_target=True)
@@ -98,7 +97,7 @@ def means_of(model: MaskedLM, batch: MaskedBatch) -> dict[Key, Tensor]:
 @torch.no_grad()
 def costs(model: MaskedLM, batch: MaskedBatch, translators: Translators) -> dict[str, Any]:
     """Return the mean cost of the truth at each rung: by the head itself, and by translators."""
-    means = Means({key: (a.float(), b.float()) for key, (a, b) in translators.items()}, {})
+    means = Measurements({key: (a.float(), b.float()) for key, (a, b) in translators.items()}, {})
     readers: dict[str, Callable[[Key, Tensor], Tensor]] = {
         "head": lambda _, residual: residual,  # as it is
         "translator": means.translate,
@@ -121,7 +120,7 @@ def written(key: Key) -> str:
 
 
 def main() -> None:
-    measurements = Measurements(__spec__.name, steps=STEPS, corpus_sha256=Corpus.load().sha256)
+    measurements = ResultsFile(__spec__.name, steps=STEPS, corpus_sha256=Corpus.load().sha256)
 
     def nats(name: str) -> dict[str, Any]:
         model, source = shipped_model(name), World.load() if name == "world" else Corpus.load()

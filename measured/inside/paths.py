@@ -29,7 +29,7 @@ from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import PAD
 from cloze.world import World
 from measured.inside.switching import heads_of
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 EVERY = 1
 """Every n-th question is asked, and 20 times as many of the quick ones without a rule."""
@@ -141,7 +141,7 @@ def main() -> None:
         }
 
     rules = dict.fromkeys(q.rule for q in bound)
-    measurements = Measurements(__spec__.name, world_sha256=world.sha256, every=EVERY)
+    measurements = ResultsFile(__spec__.name, world_sha256=world.sha256, every=EVERY)
     measurements.measure("rules", of_rule, rules)
     measurements.measure("free", of_free, ["independent", "partly"])
 

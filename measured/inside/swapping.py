@@ -26,7 +26,7 @@ from cloze.masking import seeded
 from cloze.prediction.shipped import shipped_model
 from measured.inside.lens import written
 from measured.inside.switching import heads_of
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 GAP = 32
 """The place of the gap in a window of 64."""
@@ -109,7 +109,7 @@ def swapped(windows: Tensor, direction: str, side: int) -> dict[str, Any]:
 def main() -> None:
     corpus = Corpus.load()
     windows = corpus.held_out_windows()[::EVERY]
-    measurements = Measurements(__spec__.name, corpus_sha256=corpus.sha256, windows=len(windows))
+    measurements = ResultsFile(__spec__.name, corpus_sha256=corpus.sha256, windows=len(windows))
     swap = partial(swapped, windows)
     measurements.measure("swaps", swap, ["both"], [1, -1])
     measurements.measure("swaps", swap, ["left", "causal"], [-1])

@@ -24,13 +24,12 @@ from torch.nn import functional as F
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Change, changed, run
-from cloze.lenses import Measurements as Means
-from cloze.lenses import measurements_of, moved, off
+from cloze.lenses import Measurements, measurements_of, moved, off
 from cloze.lessons.inside.results import rank_correlation
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction.answers import occlusion
 from cloze.prediction.shipped import shipped_model
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 WINDOWS = 1195
 GAPS = 100
@@ -101,7 +100,7 @@ def weights_and_hiding(model: MaskedLM, windows: Tensor) -> dict[str, float]:
     return {name: round(sum(values) / len(values), 3) for name, values in told.items()}
 
 
-def sizes(model: MaskedLM, batch: MaskedBatch, means: Means) -> dict[str, dict[str, float]]:
+def sizes(model: MaskedLM, batch: MaskedBatch, means: Measurements) -> dict[str, dict[str, float]]:
     """Return of each head how sharply it looks at selected positions, and how much it moves there.
 
     The first is its largest weight, the second the length of what it adds beyond its mean.
@@ -148,7 +147,7 @@ def main() -> None:
             return sizes(model, batch, means)
         return weights_and_hiding(model, corpus.held_out_windows()[:: 1195 // GAPS][:GAPS])
 
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name,
         corpus_sha256=corpus.sha256,
         windows=WINDOWS,

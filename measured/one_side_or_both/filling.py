@@ -23,7 +23,7 @@ from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
 from cloze.training import EVEN, fit
 from cloze.vocabulary import VOCABULARY
-from measured.shared import Measurements, begun
+from measured.shared import ResultsFile, begun
 
 LINES = {1: 1195, 2: 100, 3: 30}
 """The number of windows, by the number of neighbouring gaps in each."""
@@ -122,7 +122,7 @@ def main() -> None:
         measured = ways(shipped_model(), shipped_model("causal"))
         return {name: ask(way, asked) for name, way in measured.items()}
 
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name,
         corpus_sha256=corpus.sha256,
         steps=EVEN.steps,

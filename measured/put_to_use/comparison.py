@@ -15,6 +15,14 @@ from typing import NamedTuple
 import torch
 
 from cloze.corpus import Corpus
+from cloze.downstream.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
+from cloze.downstream.heads import (
+    FineTuned,
+    SpanExtractor,
+    TextClassifier,
+    TokenClassifier,
+    best_span,
+)
 from cloze.encoder import Encoder
 from cloze.evaluation import held_out_loss
 from cloze.lessons.put_to_use import tasks
@@ -23,11 +31,9 @@ from cloze.lessons.put_to_use.results import START
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
 from cloze.prediction.shipped import shipped_model
-from cloze.use.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
-from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.vocabulary import Vocabulary
 from cloze.world import World
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 RATES = {"pretrained": 0.003, "frozen": 0.0, "from scratch": 0.003}
 """The learning rate of the encoder; the head's is always 0.01."""
@@ -224,7 +230,7 @@ def main() -> None:
             found["masked"] = held_out_loss(with_old_head, questions)
         return {name: round(value, 4) for name, value in found.items()}
 
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name, world_sha256=world.sha256, corpus_sha256=Corpus.load().sha256
     )
     for task, each in measured.items():

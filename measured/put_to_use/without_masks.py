@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import torch
 
+from cloze.downstream.finetuning import FineTuning, accuracy, answers, finetune
+from cloze.downstream.heads import TextClassifier
 from cloze.lessons.put_to_use.tasks import Task, shuffled
 from cloze.masking import mask_tokens
 from cloze.objectives import masked
 from cloze.training import Recipe
-from cloze.use.finetuning import FineTuning, accuracy, answers, finetune
-from cloze.use.heads import TextClassifier
 from cloze.vocabulary import PAD
 from cloze.world import World
-from measured.shared import SEEDS, Measurements, trained
+from measured.shared import SEEDS, ResultsFile, trained
 
 RULES = {"80/10/10": (0.8, 0.1), "100/0/0": (1.0, 0.0)}
 """The shares of selected words that are hidden and that are swapped, by name."""
@@ -57,7 +57,7 @@ def main() -> None:
             measured[n] = round(sum(shares) / len(shares), 4)
         return measured
 
-    measurements = Measurements(__spec__.name, steps=STEPS, world_sha256=world.sha256)
+    measurements = ResultsFile(__spec__.name, steps=STEPS, world_sha256=world.sha256)
     measurements.measure("runs", shares_right, RULES, SEEDS)
 
 

@@ -18,7 +18,7 @@ from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.objectives import masked
 from cloze.training import EVEN
 from cloze.vocabulary import VOCABULARY
-from measured.shared import Measurements, trained
+from measured.shared import ResultsFile, trained
 
 SHARES = {"80/10/10": (0.8, 0.1), "100/0/0": (1.0, 0.0), "80/0/20": (0.8, 0.0)}
 """By name, the shares of selected characters that become ``[MASK]`` and a random one."""
@@ -56,9 +56,7 @@ def main() -> None:
             "proofread": proofread(model, TYPO),
         }
 
-    Measurements(__spec__.name, steps=EVEN.steps, seed=EVEN.seed).measure(
-        "models", measured, SHARES
-    )
+    ResultsFile(__spec__.name, steps=EVEN.steps, seed=EVEN.seed).measure("models", measured, SHARES)
 
 
 if __name__ == "__main__":

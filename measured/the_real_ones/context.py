@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from cloze.encoder import Attention, EncoderConfig, join
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 LENGTHS = (512, 1024, 2048, 4096)
 WAYS = ("written out", "fused")
@@ -76,7 +76,7 @@ def measure_apart(way: str, length: int) -> dict[str, float]:
 
 def main() -> None:
     usual = EncoderConfig()
-    measurements = Measurements(__spec__.name, heads=usual.n_heads, d_model=usual.d_model)
+    measurements = ResultsFile(__spec__.name, heads=usual.n_heads, d_model=usual.d_model)
     measurements.measure("measured", measure_apart, WAYS, LENGTHS)
 
 

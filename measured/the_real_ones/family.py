@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 
 from cloze.lessons.the_real_ones.family import FAMILY
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 from measured.the_real_ones import rebuilt
 
 
@@ -39,7 +39,7 @@ def apart() -> dict[str, float]:
 def main() -> None:
     import transformers
 
-    measurements = Measurements(__spec__.name, transformers=transformers.__version__)
+    measurements = ResultsFile(__spec__.name, transformers=transformers.__version__)
     measurements.measure("counted", counted)
     measurements.measure("apart", apart)
 

@@ -16,7 +16,7 @@ from cloze.lessons.the_real_ones.patches import world_of_pictures
 from cloze.objectives import masked
 from cloze.training import Recipe
 from cloze.world import Corruption
-from measured.shared import SEEDS, Measurements, trained
+from measured.shared import SEEDS, ResultsFile, trained
 
 SHARES = (0.15, 0.5, 0.75)
 STEPS = 300
@@ -47,7 +47,7 @@ def main() -> None:
             for asked in SHARES
         }
 
-    measurements = Measurements(__spec__.name, steps=STEPS, questions=QUESTIONS)
+    measurements = ResultsFile(__spec__.name, steps=STEPS, questions=QUESTIONS)
     measurements.measure("runs", above_floor, SHARES, SEEDS)
 
 

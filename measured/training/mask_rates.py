@@ -9,7 +9,7 @@ from __future__ import annotations
 from cloze.corpus import Corpus
 from cloze.evaluation import held_out_loss
 from cloze.training import Recipe
-from measured.shared import Measurements, trained
+from measured.shared import ResultsFile, trained
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
         run = trained(corpus, Recipe(steps=steps, mask_prob=rate))
         return held_out_loss(run.model, run.held_out)
 
-    measurements = Measurements(__spec__.name, corpus_sha256=corpus.sha256)
+    measurements = ResultsFile(__spec__.name, corpus_sha256=corpus.sha256)
     measurements.measure("runs", held_out, (0.15, 0.3, 0.5), (139, 417, 1250))
 
 

@@ -18,7 +18,7 @@ from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.training import Recipe
-from measured.shared import SEEDS, Measurements, trained
+from measured.shared import SEEDS, ResultsFile, trained
 
 
 class Nothing(nn.Module):
@@ -53,7 +53,7 @@ def main() -> None:
         parameters = sum(p.numel() for p in run.model.parameters())
         return {"parameters": parameters, "nats": held_out_loss(run.model, run.held_out)}
 
-    measurements = Measurements(__spec__.name, corpus_sha256=corpus.sha256)
+    measurements = ResultsFile(__spec__.name, corpus_sha256=corpus.sha256)
     measurements.measure("runs", size_and_loss, MODELS, SEEDS)
 
 

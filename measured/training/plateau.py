@@ -19,7 +19,7 @@ from cloze.heads import MaskedLM
 from cloze.lessons.training.plateau import by_adam, placed
 from cloze.masking import held_out_batch
 from cloze.training import Recipe, TrainingRun, fit
-from measured.shared import SEEDS, Measurements
+from measured.shared import SEEDS, ResultsFile
 
 STEPS = 300
 MOMENTS = (20, 35, 50, 78, 110, 150, 200, STEPS)
@@ -63,7 +63,7 @@ def main() -> None:
         steps = islice(train(model, corpus, seed), STEPS)
         return {step: held_out_loss(model, held_out) for step in steps if step in MOMENTS}
 
-    Measurements(__spec__.name, moments=MOMENTS).measure("arms", curve, ARMS, SEEDS)
+    ResultsFile(__spec__.name, moments=MOMENTS).measure("arms", curve, ARMS, SEEDS)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from cloze.evaluation import held_out_loss
 from cloze.lessons.training.results import LINES
 from cloze.training import Recipe, fit
 from cloze.widgets.curve import CALM, LINE, Filling, averaged
-from measured.shared import Measurements, begun
+from measured.shared import ResultsFile, begun
 
 LEVELS = (2.6, 1.3, 0.9)
 """Held-out losses in nats, at which the lines are filled."""
@@ -59,7 +59,7 @@ def record(corpus: Corpus, seed: int) -> dict[str, Any]:
 
 def main() -> None:
     corpus = Corpus.load()
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name, corpus_sha256=corpus.sha256, line=LINE, lines=LINES, levels=LEVELS
     )
     measurements.measure("runs", partial(record, corpus), (0,))

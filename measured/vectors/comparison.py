@@ -14,14 +14,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.corpus import Corpus
+from cloze.downstream.vectors import embed, layer_states, nearest
 from cloze.encoder import Encoder
 from cloze.heads import MaskedLM
 from cloze.lessons.vectors.comparison import by_vectors, held_out
 from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
-from cloze.use.vectors import embed, layer_states, nearest
 from cloze.vocabulary import VOCABULARY
-from measured.shared import SEEDS, Measurements, trained
+from measured.shared import SEEDS, ResultsFile, trained
 from measured.vectors.contrastive import TWICE_MASKED, TWO_WINDOWS, Pairs, late_interaction
 
 RECIPE = Recipe(
@@ -90,7 +90,7 @@ def main() -> None:
         hits = queries.pieces[closest] == queries.pieces
         return "".join(str(int(hit)) for hit in hits)
 
-    measurements = Measurements(__spec__.name, corpus_sha256=corpus.sha256, recipe=asdict(RECIPE))
+    measurements = ResultsFile(__spec__.name, corpus_sha256=corpus.sha256, recipe=asdict(RECIPE))
     measurements.measure("runs", precision, SEEDS, OBJECTIVES)
     measurements.measure("late", late_hits, LATE)
 

@@ -23,7 +23,7 @@ from cloze.objectives import MASKED, Objective, masked
 from cloze.prediction.answers import visible_costs
 from cloze.training import EVEN, Recipe, TrainingRun
 from cloze.world import Corruption, World
-from measured.shared import SEEDS, Measurements, trained
+from measured.shared import SEEDS, ResultsFile, trained
 
 COPIES = {"static": 1, "ten copies": 10, "dynamic": 0}
 """How often a text is masked beforehand; 0 for a new mask every time."""
@@ -128,7 +128,7 @@ def main() -> None:
         "shapes": {name: (RATE, masked(name, mask)) for name, mask in SHAPES.items()},
     }
     del ways["shares"]["80/10/10"], ways["shapes"]["characters"]  # those at 30%
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name,
         corpus_sha256=corpus.sha256,
         world_sha256=world.sha256,

@@ -19,7 +19,7 @@ from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, DRAWS
 from cloze.objectives import CAUSAL, MASKED, masked_loss
 from cloze.prediction.shipped import shipped_model
 from cloze.training import EVEN
-from measured.shared import SEEDS, Measurements, trained
+from measured.shared import SEEDS, ResultsFile, trained
 
 ASKED = {objective.name: objective for objective in (MASKED, DIFFUSION, CAUSAL)}
 UNWEIGHTED = replace(DIFFUSION, name="unweighted", loss=masked_loss)
@@ -46,7 +46,7 @@ def main() -> None:
     def rounded_curve(name: str) -> list[float]:
         return [round(nats, 4) for nats in curve(shipped_model(name), windows)]
 
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name,
         corpus_sha256=corpus.sha256,
         steps=EVEN.steps,

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 
 from cloze.corpus import Corpus
 from cloze.training import EVEN, Recipe, fit
-from measured.shared import SEEDS, Measurements, begun
+from measured.shared import SEEDS, ResultsFile, begun
 from measured.writing_with_gaps.bounds import ASKED, cost
 
 EPOCHS = (1, 2, 5, 10, 20, 40, 80, 160, 320)
@@ -48,7 +48,7 @@ def main() -> None:
                 run.model.train()
         return costs
 
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name, corpus_sha256=corpus.sha256, steps=steps, epochs=EPOCHS
     )
     measurements.measure("runs", curve, SEEDS, ASKED)

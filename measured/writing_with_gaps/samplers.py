@@ -29,7 +29,7 @@ from cloze.prediction.shipped import shipped_model
 from cloze.training import EVEN
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Truth, World
-from measured.shared import SEEDS, Measurements, trained
+from measured.shared import SEEDS, ResultsFile, trained
 
 STEPS, DRAWS, LINES = 400, 1000, 32
 """Steps of training, sentences that are written in the small world, and lines in English."""
@@ -183,7 +183,7 @@ def main() -> None:
     def counts(name: str, seed: int) -> dict[str, Any]:
         return counted(reader(name, seed), world, 2 * DRAWS, seed)
 
-    measurements = Measurements(
+    measurements = ResultsFile(
         __spec__.name,
         corpus_sha256=corpus.sha256,
         world_sha256=world.sha256,

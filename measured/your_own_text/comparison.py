@@ -19,15 +19,15 @@ from torch import Tensor
 
 from cloze.adapt.costs import losses_at
 from cloze.adapt.documents import hold_out
-from cloze.adapt.recipe import Recipe
+from cloze.adapt.recipe import AdaptRecipe
 from cloze.adapt.run import Adaptation
 from cloze.lessons.your_own_text.letters import FOLDER, general_text, letters
 from cloze.masking import IGNORE
-from measured.shared import Measurements
+from measured.shared import ResultsFile
 
 SEEDS = (0, 1)
 DRAWS = 10
-RECIPE = Recipe(length=128, batch_size=16, learning_rate=1e-3, steps=100)
+RECIPE = AdaptRecipe(length=128, batch_size=16, learning_rate=1e-3, steps=100)
 WAYS = ("general text alone", "letters alone", "half and half")
 TIMES = 2
 """Draws of the masks for each chunk."""
@@ -35,7 +35,7 @@ TIMES = 2
 
 def begun(way: str, seed: int, folder: Path) -> Adaptation:
     """Prepare a run."""
-    recipe = Recipe(**{**vars(RECIPE), "seed": seed, "mix": 0.5 * (way == "half and half")})
+    recipe = AdaptRecipe(**{**vars(RECIPE), "seed": seed, "mix": 0.5 * (way == "half and half")})
     general = general_text()
     own = general if way == "general text alone" else letters()
     return Adaptation(FOLDER, own, general, recipe, folder)
@@ -117,7 +117,7 @@ def run_of(way: str, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    measurements = Measurements(__spec__.name, recipe=str(RECIPE))
+    measurements = ResultsFile(__spec__.name, recipe=str(RECIPE))
     measurements.measure("runs", run_of, ["as it was"], (0,))
     measurements.measure("runs", run_of, WAYS, SEEDS)
 

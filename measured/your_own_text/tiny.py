@@ -17,7 +17,7 @@ from tqdm.std import tqdm
 from cloze.adapt.chunks import Masks, prepare
 from cloze.adapt.costs import costs, losses_at
 from cloze.adapt.documents import hold_out
-from cloze.adapt.recipe import Examples, Recipe
+from cloze.adapt.recipe import AdaptRecipe, Examples
 from cloze.handover.export import new_folder
 from cloze.handover.packages import quiet
 from cloze.lessons.your_own_text.letters import FOLDER, general_text
@@ -26,7 +26,7 @@ from cloze.muon import Muon
 PIECES = 2048
 LENGTH = 128
 SPECIALS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]")
-RECIPE = Recipe(steps=3000, batch_size=16, length=LENGTH, warmup=0.05)
+RECIPE = AdaptRecipe(steps=3000, batch_size=16, length=LENGTH, warmup=0.05)
 FALLING = 0.4
 """The share of the steps during which the learning rates fall to 0."""
 

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 
 
 class FileError(ValueError):
-    """A file that cannot be written; the message says why."""
+    """A file that cannot be read or written; the message says why."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The quiz by hand: a choice is explained, counted and spoken, and text stays text."""
 
-from cloze.teaching.quiz import Option, Question
+from cloze.teaching.quiz import Option, QuizQuestion
 from cloze.widgets import Quiz
 from tests.browser.conftest import Take
 from tests.markup import assert_usable, assert_works, read
@@ -38,7 +38,7 @@ def test_a_choice_is_explained_counted_and_spoken(hand: Take) -> None:
 
 def test_questions_of_your_own_are_never_markup(hand: Take) -> None:
     text = '<img src=x onerror="alert(1)"> & `<b>` *<i>*'
-    quiz = Quiz([Question(text, (Option(text, True, text), Option("b", False, text)))])
+    quiz = Quiz([QuizQuestion(text, (Option(text, True, text), Option("b", False, text)))])
     driven = hand(quiz)
     driven.act("choose", question=1, value="a")
     page = assert_usable(driven.html)

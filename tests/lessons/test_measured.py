@@ -20,7 +20,7 @@ from cloze.teaching.measurements import load_results
 from cloze.training import Recipe, TrainingRun
 from cloze.widgets.curve import LINE
 from measured import shared
-from measured.shared import LESSONS, Measurements
+from measured.shared import LESSONS, ResultsFile
 
 ROOT = Path(__file__).parents[2]
 FILES = {f"{path.parent.name}.{path.stem}": path for path in sorted(LESSONS.glob("*/*.json"))}
@@ -90,10 +90,10 @@ QUICK = ("inside.paths", "one_side_or_both.filling", "training.parts", "vectors.
 def test_a_short_run_writes_what_the_committed_file_holds(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpus, measure = Corpus.load(), Measurements.measure
+    corpus, measure = Corpus.load(), ResultsFile.measure
     small = replace(corpus, held_out=corpus.held_out[:1])
 
-    def of_fewer(file: Measurements, part: str, one: Any, *keys: Iterable[object]) -> Any:
+    def of_fewer(file: ResultsFile, part: str, one: Any, *keys: Iterable[object]) -> Any:
         return measure(file, part, one, *map(fewer, keys))
 
     monkeypatch.setattr(Corpus, "load", lambda *_: small)
@@ -101,7 +101,7 @@ def test_a_short_run_writes_what_the_committed_file_holds(
     monkeypatch.setattr(
         Recipe, "evaluated_after", lambda recipe: {2} if recipe.evaluations else set()
     )
-    monkeypatch.setattr(Measurements, "measure", of_fewer)
+    monkeypatch.setattr(ResultsFile, "measure", of_fewer)
     monkeypatch.setattr(shared, "LESSONS", tmp_path)
     module = importlib.import_module(f"measured.{command}")
     if hasattr(module, "RECIPE"):
@@ -139,20 +139,20 @@ def test_a_command_goes_on_where_it_stopped_and_begins_again_in_another_way(
 
     made = {"steps": 3, "sizes": (1, 2)}
     with pytest.raises(KeyboardInterrupt):
-        Measurements("measured.here", path, **made).measure("runs", one, ["a", "stops"], [0])
-    again = Measurements("measured.here", path, **made)
+        ResultsFile("measured.here", path, **made).measure("runs", one, ["a", "stops"], [0])
+    again = ResultsFile("measured.here", path, **made)
     assert again.measure("runs", one, ["a"], [0, 1]) == {"a": {"0": 1, "1": 2}}
     assert again.measure("last", lambda: "whole") == "whole"
     assert done == [("a", 0), ("a", 1)]
     assert json.loads(path.read_text("utf-8")) == again.results
     for other in (
-        Measurements("measured.here", path, steps=4, sizes=(1, 2)),
-        Measurements("measured.here", path, **made, lines=5),
-        Measurements("measured.there", path, **made),
+        ResultsFile("measured.here", path, steps=4, sizes=(1, 2)),
+        ResultsFile("measured.here", path, **made, lines=5),
+        ResultsFile("measured.there", path, **made),
     ):
         assert "runs" not in other.results
     monkeypatch.setattr(torch, "__version__", "1.0")
-    assert "runs" not in Measurements("measured.here", path, **made).results
+    assert "runs" not in ResultsFile("measured.here", path, **made).results
 
 
 def test_the_recorded_run_filled_the_lines_that_are_shown() -> None:

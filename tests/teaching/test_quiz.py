@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze import lessons
-from cloze.teaching.quiz import AnswerSheet, Question, inline, questions_of
+from cloze.teaching.quiz import AnswerSheet, QuizQuestion, inline, questions_of
 from cloze.vocabulary import ALPHABET
 from cloze.widgets import Quiz
 from tests.markup import read
@@ -27,7 +27,7 @@ each_notebook = pytest.mark.parametrize("notebook", QUESTIONS)
 
 
 @each_question
-def test_every_option_is_explained(question: Question) -> None:
+def test_every_option_is_explained(question: QuizQuestion) -> None:
     assert sum(option.right for option in question.options) == 1
     explanations = [option.explanation for option in question.options]
     assert len(set(explanations)) == len({o.text for o in question.options}) == len(explanations)

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from cloze.adapt.costs import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents, silent
-from cloze.adapt.recipe import Recipe
+from cloze.adapt.recipe import AdaptRecipe
 from cloze.adapt.run import Adaptation, last_checkpoint
 from cloze.files import followed
 from cloze.interrupts import held_signals
@@ -39,9 +39,9 @@ def adapt(options: Namespace, say: Say) -> None:
             f"{folder} holds an unfinished run; add --resume to continue it, or delete it to begin "
             "again."
         )
-    chosen = {field.name: getattr(options, field.name) for field in fields(Recipe)}
+    chosen = {field.name: getattr(options, field.name) for field in fields(AdaptRecipe)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    recipe = Recipe(**chosen)
+    recipe = AdaptRecipe(**chosen)
     leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes
     if not leads:
         say = silent

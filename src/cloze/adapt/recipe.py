@@ -18,7 +18,7 @@ BATCHES_AT_ONCE = 16
 
 @checked
 @dataclass(frozen=True)
-class Recipe:
+class AdaptRecipe:
     """How to train a model further."""
 
     epochs: Annotated[float, between(0.01, 10_000)] = 3.0
@@ -44,7 +44,7 @@ class Recipe:
 class Examples(torch.utils.data.Dataset[dict[str, Tensor]]):
     """All examples of a run in their order, masked; example k is deterministic."""
 
-    def __init__(self, texts: Texts, masks: Masks, recipe: Recipe) -> None:
+    def __init__(self, texts: Texts, masks: Masks, recipe: AdaptRecipe) -> None:
         self.texts, self.masks, self.recipe = texts, masks, recipe
         self.per_epoch = len(texts.own)
         if texts.general:

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from cloze.adapt.chunks import Masks, prepare
 from cloze.adapt.costs import Costs, costs, costs_before, table
 from cloze.adapt.documents import Document, Say, silent
-from cloze.adapt.recipe import Examples, Recipe
+from cloze.adapt.recipe import AdaptRecipe, Examples
 from cloze.handover.export import new_folder
 from cloze.handover.packages import need, quiet
 from cloze.handover.pieces import load_folder, longest_line
@@ -43,14 +43,14 @@ class Adaptation(Progress):
             run in the folder is of another text.
     """
 
-    recipe: Recipe
+    recipe: AdaptRecipe
 
     def __init__(
         self,
         model: Path,
         documents: Sequence[Document],
         general: Sequence[Document],
-        recipe: Recipe,
+        recipe: AdaptRecipe,
         folder: Path,
         *,
         resume: bool = False,
@@ -62,7 +62,7 @@ class Adaptation(Progress):
             # ModernBERT's own switch: logits at the masked positions only.
             self.model.sparse_prediction = True
         begun: dict[str, Any] = self._log()[0] if resume else {}
-        recipe = Recipe(**begun["recipe"]) if begun else recipe
+        recipe = AdaptRecipe(**begun["recipe"]) if begun else recipe
         recipe = replace(
             recipe, length=min(recipe.length, longest_line(self.model, self.tokenizer))
         )

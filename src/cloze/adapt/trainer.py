@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from cloze.adapt.recipe import Examples, Recipe
+from cloze.adapt.recipe import AdaptRecipe, Examples
 from cloze.masking import IGNORE
 
 SAVE_EVERY = 60.0
@@ -92,7 +92,7 @@ class Adapter(Trainer):  # type: ignore[misc]
         return [total > 0 for total in self.accelerator.reduce(answers, "sum").tolist()]
 
 
-def _arguments(recipe: Recipe, steps: int, folder: Path) -> TrainingArguments:
+def _arguments(recipe: AdaptRecipe, steps: int, folder: Path) -> TrainingArguments:
     """Translate a recipe for the Trainer."""
     on_gpu = torch.accelerator.is_available()
     arguments = TrainingArguments(

@@ -28,7 +28,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Question:
+class QuizQuestion:
     """A question with exactly one right answer."""
 
     text: str
@@ -101,7 +101,7 @@ class AnswerSheet:
         )
 
 
-def questions_of(lesson: str, *beginnings: str) -> tuple[Question, ...]:
+def questions_of(lesson: str, *beginnings: str) -> tuple[QuizQuestion, ...]:
     """Return the checkpoint questions of a lesson, as its ``quiz.md`` holds them.
 
     Args:
@@ -119,7 +119,7 @@ def questions_of(lesson: str, *beginnings: str) -> tuple[Question, ...]:
     return tuple(chosen) if beginnings else questions
 
 
-def parse_quiz(text: str) -> tuple[Question, ...]:
+def parse_quiz(text: str) -> tuple[QuizQuestion, ...]:
     """Read questions written in Markdown.
 
     A question is a heading of the second level. Its options follow as a list, ``- [x]`` before the
@@ -134,7 +134,7 @@ def parse_quiz(text: str) -> tuple[Question, ...]:
     return tuple(map(_parse_question, parts))
 
 
-def _parse_question(part: str) -> Question:
+def _parse_question(part: str) -> QuizQuestion:
     heading, _, rest = part.partition("\n")
     before, *items = re.split(r"^- \[([ x])\] ", rest, flags=re.MULTILINE)
     options = []
@@ -148,4 +148,4 @@ def _parse_question(part: str) -> Question:
         options.append(Option(paragraphs[0], sign == "x", paragraphs[1]))
     if before.strip():
         raise ValueError(f"Between {heading!r} and its options stands {before.strip()!r}.")
-    return Question(heading.strip(), tuple(options))
+    return QuizQuestion(heading.strip(), tuple(options))

@@ -57,8 +57,3 @@ def still_lines(*lines: object) -> Markup:
 def in_nats(cost: float) -> str:
     """Write a cost, which may be infinite."""
     return "∞" if math.isinf(cost) else f"{cost + 0.0:.2f}"  # no "-0.00"
-
-
-def in_bits(cost: float) -> str:
-    """Write a cost in nats as bits."""
-    return in_nats(cost / math.log(2))

@@ -8,14 +8,14 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.teaching.quiz import Option, Question, inline, questions_of
+from cloze.teaching.quiz import Option, QuizQuestion, inline, questions_of
 from cloze.vocabulary import counted
 from cloze.widgets.markup import element, join
 from cloze.widgets.widget import Widget, program
 
 
-def _in_markup(questions: Sequence[Question], _: object) -> list[dict[str, Any]]:
-    def fields(of: Question | Option) -> dict[str, Any]:
+def _in_markup(questions: Sequence[QuizQuestion], _: object) -> list[dict[str, Any]]:
+    def fields(of: QuizQuestion | Option) -> dict[str, Any]:
         values = vars(of).items()
         return {name: inline(value) if isinstance(value, str) else value for name, value in values}
 
@@ -42,7 +42,7 @@ class Quiz(Widget):
     answers: traitlets.Dict[Any, str] = traitlets.Dict().tag(sync=True, from_json=_by_number)
     """The letter chosen last, by number of the question (from 1)."""
 
-    def __init__(self, questions: str | Sequence[Question]) -> None:
+    def __init__(self, questions: str | Sequence[QuizQuestion]) -> None:
         known = questions_of(questions) if isinstance(questions, str) else questions
         super().__init__(questions=tuple(known))
 

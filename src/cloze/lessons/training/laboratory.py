@@ -44,7 +44,7 @@ OTHERWISE = (
 
 
 @dataclass
-class Reading:
+class MaskedReading:
     """One pass through the encoder: what it read, and the gradient at its states."""
 
     inputs: Tensor
@@ -53,7 +53,7 @@ class Reading:
 
 
 @dataclass(eq=False)
-class Step:
+class ObservedStep:
     """What one call of a training step did."""
 
     before: Tensor
@@ -62,19 +62,19 @@ class Step:
     """The gradient that the parameters were moved by."""
     loss: Any = None
     """What was returned."""
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[MaskedReading] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     """``backward`` and ``step``, in the order in which they came."""
     windows_changed: bool = False
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Step):
+        if not isinstance(other, ObservedStep):
             return NotImplemented
         same_loss = alike(as_plain(self.loss), as_plain(other.loss))
         return same_loss and _move_alike([self], [other]) and self.events == other.events
 
     @property
-    def learned_from(self) -> list[Reading]:
+    def learned_from(self) -> list[MaskedReading]:
         """The passes that a gradient came back to."""
         return [reading for reading in self.readings if reading.gradient is not None]
 
@@ -90,7 +90,7 @@ class Step:
         return torch.cat(gradients).abs().amax(-1) > 0
 
 
-def _move_alike(a: Sequence[Step], b: Sequence[Step]) -> bool:
+def _move_alike(a: Sequence[ObservedStep], b: Sequence[ObservedStep]) -> bool:
     """Whether two rows of steps move the parameters alike, compared with how far they move."""
     pairs = [(one.moved, other.moved) for one, other in zip(a, b, strict=True)]
     return all(bool((moved - other).norm() <= 1e-3 * other.norm()) for moved, other in pairs)
@@ -119,18 +119,18 @@ class Laboratory:
             torch.manual_seed(self.seed)
             return WholeModel(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16))
 
-    def observe(self, step: Function) -> list[Step]:
+    def observe(self, step: Function) -> list[ObservedStep]:
         """Take three steps from the same parameters, the last two of them under equal seeds."""
         model = self.model()
         parameters = list(model.parameters())
         optimizer = torch.optim.SGD(parameters, lr=RATE)
-        taken: list[Step] = []
+        taken: list[ObservedStep] = []
 
         def watch(encoder: Any, given: Any, named: Any, states: Tensor) -> None:
             if encoder is not model.encoder:  # of a copy, to which hooks are copied as well
                 return
             inputs = given[0] if given else named["input_ids"]
-            reading = Reading(inputs.clone(), encoder.training)
+            reading = MaskedReading(inputs.clone(), encoder.training)
             taken[-1].readings.append(reading)
 
             def back(gradient: Tensor) -> None:
@@ -150,7 +150,7 @@ class Laboratory:
         optimizer.register_step_post_hook(stepped)
         for seed in self.seeds_of_steps:
             windows = self.windows.clone()
-            taken.append(Step(parameters_to_vector(parameters).detach()))
+            taken.append(ObservedStep(parameters_to_vector(parameters).detach()))
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
                 taken[-1].loss = ask(step, model, optimizer, windows)
@@ -159,15 +159,15 @@ class Laboratory:
             vector_to_parameters(taken[0].before.clone(), parameters)
         return taken
 
-    def computed(self, step: Step) -> Step:
+    def computed(self, step: ObservedStep) -> ObservedStep:
         """Return the right step for the inputs and the selected positions of another one."""
         model = self.model()
         vector_to_parameters(step.before.clone(), model.parameters())
         loss = mlm_loss(model(step.inputs), self.windows.masked_fill(~step.selected, IGNORE))
         moved = parameters_to_vector(torch.autograd.grad(loss, list(model.parameters())))
-        return Step(step.before, moved, loss.item())
+        return ObservedStep(step.before, moved, loss.item())
 
-    def unused(self, steps: Sequence[Step]) -> str:
+    def unused(self, steps: Sequence[ObservedStep]) -> str:
         """Say which of its parameters a step does not use, though it does something."""
         if any(not step.readings for step in steps):
             return (
@@ -186,7 +186,7 @@ class Laboratory:
         return ""
 
 
-def _times(steps: Sequence[Step], computed: Sequence[Step]) -> float:
+def _times(steps: Sequence[ObservedStep], computed: Sequence[ObservedStep]) -> float:
     """Return how many times its gradient every step went; NaN if in another direction."""
     moved, slope = (torch.cat([step.moved for step in row]) for row in (steps, computed))
     times = moved @ slope / (slope @ slope)
@@ -243,7 +243,7 @@ class StepExercise(Exercise):
         return ""
 
     def _movement(
-        self, laboratory: Laboratory, steps: Sequence[Step], known: Mapping[str, Outcomes]
+        self, laboratory: Laboratory, steps: Sequence[ObservedStep], known: Mapping[str, Outcomes]
     ) -> str:
         """Say what is wrong with steps that move the parameters otherwise than the solution.
 

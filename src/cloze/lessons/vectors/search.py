@@ -8,8 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.encoder import Encoder
-from cloze.use.vectors import (
+from cloze.downstream.vectors import (
     Passage,
     TfIdf,
     Whitening,
@@ -20,6 +19,7 @@ from cloze.use.vectors import (
     padded,
     words,
 )
+from cloze.encoder import Encoder
 from cloze.vocabulary import VOCABULARY, TextError, normalise
 
 LONGEST = 64

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from cloze.corpus import Piece
-from cloze.encoder import Encoder, EncoderConfig
-from cloze.masking import seeded
-from cloze.use.vectors import (
+from cloze.downstream.vectors import (
     LinearProbe,
     TfIdf,
     cosine,
@@ -27,6 +25,8 @@ from cloze.use.vectors import (
     principal_plane,
     whitening,
 )
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.masking import seeded
 
 SMALL = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=32)
 

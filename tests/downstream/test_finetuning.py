@@ -9,9 +9,7 @@ import pytest
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from cloze.encoder import Encoder, EncoderConfig
-from cloze.masking import IGNORE
-from cloze.use.finetuning import (
+from cloze.downstream.finetuning import (
     Entity,
     FineTuning,
     accuracy,
@@ -21,7 +19,15 @@ from cloze.use.finetuning import (
     finetune,
     label_loss,
 )
-from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
+from cloze.downstream.heads import (
+    FineTuned,
+    SpanExtractor,
+    TextClassifier,
+    TokenClassifier,
+    best_span,
+)
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.masking import IGNORE
 from cloze.vocabulary import PAD, VOCABULARY
 
 WITH_PAD = VOCABULARY.with_specials(PAD)
