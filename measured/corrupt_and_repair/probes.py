@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.downstream.heads import mean_pool
 from cloze.heads import MaskedLM
 from cloze.masking import seeded
+from cloze.tasks.heads import mean_pool
 from cloze.vocabulary import PAD, frame
 from cloze.world import World
 

@@ -15,14 +15,6 @@ from typing import NamedTuple
 import torch
 
 from cloze.corpus import Corpus
-from cloze.downstream.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
-from cloze.downstream.heads import (
-    FineTuned,
-    SpanExtractor,
-    TextClassifier,
-    TokenClassifier,
-    best_span,
-)
 from cloze.encoder import Encoder
 from cloze.evaluation import held_out_loss
 from cloze.lessons.put_to_use import tasks
@@ -31,6 +23,14 @@ from cloze.lessons.put_to_use.results import START
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
 from cloze.prediction.shipped import shipped_model
+from cloze.tasks.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
+from cloze.tasks.heads import (
+    FineTuned,
+    SpanExtractor,
+    TextClassifier,
+    TokenClassifier,
+    best_span,
+)
 from cloze.vocabulary import Vocabulary
 from cloze.world import World
 from measured.shared import ResultsFile

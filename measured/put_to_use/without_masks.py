@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import torch
 
-from cloze.downstream.finetuning import FineTuning, accuracy, answers, finetune
-from cloze.downstream.heads import TextClassifier
 from cloze.lessons.put_to_use.tasks import Task, shuffled
 from cloze.masking import mask_tokens
 from cloze.objectives import masked
+from cloze.tasks.finetuning import FineTuning, accuracy, answers, finetune
+from cloze.tasks.heads import TextClassifier
 from cloze.training import Recipe
 from cloze.vocabulary import PAD
 from cloze.world import World

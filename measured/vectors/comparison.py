@@ -14,11 +14,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.corpus import Corpus
-from cloze.downstream.vectors import embed, layer_states, nearest
 from cloze.encoder import Encoder
 from cloze.heads import MaskedLM
 from cloze.lessons.vectors.comparison import by_vectors, held_out
 from cloze.prediction.shipped import shipped_model
+from cloze.tasks.vectors import embed, layer_states, nearest
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from measured.shared import SEEDS, ResultsFile, trained

@@ -10,10 +10,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.corpus import Corpus, sample_windows
-from cloze.downstream.vectors import cosine
 from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch, mask_tokens
 from cloze.objectives import Objective
+from cloze.tasks.vectors import cosine
 from cloze.vocabulary import Vocabulary
 
 TEMPERATURE = 0.1

@@ -2,7 +2,7 @@
 
 The core reads in the order in which data flow through it: vocabulary and corpus, masking, encoder
 and heads, loss and baselines, training, prediction and evaluation. What several lessons share
-beyond it is in ``downstream`` (fine-tuning, vectors), ``teaching`` (exercises, quizzes, figures) and
+beyond it is in ``tasks`` (fine-tuning, vectors), ``teaching`` (exercises, quizzes, figures) and
 ``widgets``; ``handover`` exports models and reads those of others, ``adapt`` goes on training them,
 ``serving`` starts kernels; and ``lessons`` has a folder for each notebook. Imports run one way
 (``[tool.importlinter]`` in pyproject.toml).

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from cloze.corpus import Corpus
-from cloze.downstream.vectors import passages
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import Inside, MaskExplorer, Tally
 from cloze.heads import MaskedLM
@@ -22,6 +21,7 @@ from cloze.lessons.vectors.widget import Search
 from cloze.lessons.what_to_hide.widget import Hiding
 from cloze.lessons.writing_with_gaps.widget import Unmasking
 from cloze.prediction.shipped import shipped_model
+from cloze.tasks.vectors import passages
 from cloze.training import Record, TrainingRun
 from cloze.widgets import Quiz, TrainingCurve
 from cloze.widgets.sight import Sight

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from cloze.downstream.vectors import Passage
 from cloze.lessons.vectors.search import EncoderVectors, Index
 from cloze.lessons.vectors.widget import Search
 from cloze.prediction.shipped import shipped_model
+from cloze.tasks.vectors import Passage
 from tests.browser.conftest import Put, Take
 from tests.markup import check
 

@@ -9,8 +9,8 @@ import torch
 from torch.nn import functional as F
 
 from cloze.corpus import Corpus, Piece
-from cloze.downstream.vectors import cosine
 from cloze.masking import seeded
+from cloze.tasks.vectors import cosine
 from cloze.vocabulary import VOCABULARY
 from measured.vectors.contrastive import (
     TEMPERATURE,

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from cloze.corpus import DATA
-from cloze.downstream.finetuning import Entity, entities
-from cloze.downstream.heads import best_span, mean_pool
 from cloze.lessons.put_to_use import checks, faults, tasks
 from cloze.masking import IGNORE
+from cloze.tasks.finetuning import Entity, entities
+from cloze.tasks.heads import best_span, mean_pool
 from cloze.vocabulary import TextError
 from cloze.world import World
 from measured.put_to_use import comparison

@@ -8,11 +8,11 @@ from functools import cache
 import pytest
 import torch
 
-from cloze.downstream.vectors import Passage, whitening
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import probing
 from cloze.lessons.vectors.search import EncoderVectors, Index, SearchResult
 from cloze.lessons.vectors.widget import Search
+from cloze.tasks.vectors import Passage, whitening
 from cloze.vocabulary import TextError
 from cloze.world import World
 

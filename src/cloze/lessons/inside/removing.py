@@ -8,10 +8,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cloze.downstream.vectors import LinearProbe
 from cloze.heads import MaskedLM, symbol_log_probs
 from cloze.inside import Change, Parts, run
 from cloze.masking import seeded
+from cloze.tasks.vectors import LinearProbe
 from cloze.world import World
 
 

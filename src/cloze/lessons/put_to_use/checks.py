@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.downstream.finetuning import FineTuning, answers, finetune
-from cloze.downstream.heads import TokenClassifier
 from cloze.lessons.put_to_use import tasks
 from cloze.prediction.shipped import shipped_model
+from cloze.tasks.finetuning import FineTuning, answers, finetune
+from cloze.tasks.heads import TokenClassifier
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, number, numbers, tensor, wrong_kind
 from cloze.vocabulary import normalise

@@ -9,11 +9,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.corpus import DATA
-from cloze.downstream.finetuning import answers
-from cloze.downstream.heads import FineTuned
 from cloze.encoder import Direction
 from cloze.heads import Model, log_probs_at
 from cloze.masking import IGNORE, seeded
+from cloze.tasks.finetuning import answers
+from cloze.tasks.heads import FineTuned
 from cloze.vocabulary import BEGIN, END, PAD
 from cloze.world import Corruption, Truth, World
 

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.downstream.vectors import embed
 from cloze.prediction.shipped import shipped_model
+from cloze.tasks.vectors import embed
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, number, tensor
 from cloze.teaching.texts import two_lines

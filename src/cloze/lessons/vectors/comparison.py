@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from cloze.corpus import Corpus, windows
-from cloze.downstream.vectors import TfIdf, cosine, mean_cosine, precision_at
 from cloze.evaluation import Repeated
+from cloze.tasks.vectors import TfIdf, cosine, mean_cosine, precision_at
 from cloze.teaching.measurements import load_results
 from cloze.vocabulary import VOCABULARY
 

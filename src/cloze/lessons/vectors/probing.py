@@ -7,10 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.downstream.vectors import LinearProbe, layer_states
 from cloze.encoder import Encoder
 from cloze.heads import LINES_AT_ONCE
 from cloze.masking import seeded
+from cloze.tasks.vectors import LinearProbe, layer_states
 from cloze.vocabulary import PAD
 from cloze.world import World
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.downstream.vectors import (
+from cloze.encoder import Encoder
+from cloze.tasks.vectors import (
     Passage,
     TfIdf,
     Whitening,
@@ -19,7 +20,6 @@ from cloze.downstream.vectors import (
     padded,
     words,
 )
-from cloze.encoder import Encoder
 from cloze.vocabulary import VOCABULARY, TextError, normalise
 
 LONGEST = 64

@@ -26,9 +26,9 @@ from cloze.arguments import (
     whole_number,
 )
 from cloze.corpus import Piece
-from cloze.downstream.heads import mean_pool, no_line_is_all
 from cloze.encoder import Encoder
 from cloze.heads import LINES_AT_ONCE
+from cloze.tasks.heads import mean_pool, no_line_is_all
 
 # From hidden states to vectors
 

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from cloze.corpus import Piece
-from cloze.downstream.vectors import (
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.masking import seeded
+from cloze.tasks.vectors import (
     LinearProbe,
     TfIdf,
     cosine,
@@ -25,8 +27,6 @@ from cloze.downstream.vectors import (
     principal_plane,
     whitening,
 )
-from cloze.encoder import Encoder, EncoderConfig
-from cloze.masking import seeded
 
 SMALL = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=32)
 

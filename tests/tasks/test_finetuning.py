@@ -9,7 +9,9 @@ import pytest
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from cloze.downstream.finetuning import (
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.masking import IGNORE
+from cloze.tasks.finetuning import (
     Entity,
     FineTuning,
     accuracy,
@@ -19,15 +21,13 @@ from cloze.downstream.finetuning import (
     finetune,
     label_loss,
 )
-from cloze.downstream.heads import (
+from cloze.tasks.heads import (
     FineTuned,
     SpanExtractor,
     TextClassifier,
     TokenClassifier,
     best_span,
 )
-from cloze.encoder import Encoder, EncoderConfig
-from cloze.masking import IGNORE
 from cloze.vocabulary import PAD, VOCABULARY
 
 WITH_PAD = VOCABULARY.with_specials(PAD)

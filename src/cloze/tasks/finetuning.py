@@ -22,10 +22,10 @@ from cloze.arguments import (
     known_symbols,
     shown,
 )
-from cloze.downstream.heads import FineTuned
 from cloze.heads import LINES_AT_ONCE
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, number_selected, seeded
+from cloze.tasks.heads import FineTuned
 
 LabelIds = Int64[Tensor, "batch ..."]
 """A label for each line, for each position, or where a span starts and ends."""
