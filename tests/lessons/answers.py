@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 import linecache
 import math
@@ -22,19 +21,15 @@ from torch.nn import functional as F
 import cloze.lessons
 from cloze.teaching.exercise import Exercise
 from notebooks import colab
+from notebooks.minutes import exercises_of
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
 def exercises() -> dict[str, Exercise]:
     """Find every exercise, by the name that its check has without ``check_``."""
-    return {
-        name.removeprefix("check_"): value
-        for module in pkgutil.walk_packages(cloze.lessons.__path__, "cloze.lessons.")
-        if module.name.endswith(".checks")
-        for name, value in vars(importlib.import_module(module.name)).items()
-        if isinstance(value, Exercise)
-    }
+    lessons = (module.name for module in pkgutil.iter_modules(cloze.lessons.__path__))
+    return {name: each for lesson in lessons for name, each in exercises_of(lesson).items()}
 
 
 def by_learner(solution: Any) -> Any:

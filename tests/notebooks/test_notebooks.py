@@ -15,6 +15,7 @@ import pytest
 
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz
+from notebooks.minutes import exercises_of
 from tests.series import LECTURES, NOTEBOOKS, ROOT, code_cells, each_notebook, prose, read
 
 MAX_LINES = 25
@@ -188,3 +189,10 @@ def test_notebooks_are_compared_as_the_readme_says(tmp_path: Path) -> None:
     ], output
     assert "The series touches no network" in output
     assert "The kernel died" in output
+
+
+@each_notebook
+def test_every_exercise_of_the_lesson_is_in_its_notebook(path: Path) -> None:
+    source = "\n".join(cell.source for cell in code_cells(path))
+    for name in exercises_of(path.stem[3:]):
+        assert f"check_{name}(" in source
