@@ -15,7 +15,7 @@ PROCESSORS = {
         "ONEDNN_MAX_CPU_ISA": "SSE41",
     },
     "AVX": {"MKL_CBWR": "AVX", "ONEDNN_MAX_CPU_ISA": "AVX"},
-    "two threads": {"OMP_NUM_THREADS": "2"},
+    "two threads": {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"},  # which do not spin
 }
 """What has torch and its libraries round in other places.
 
