@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cloze.teaching.results import Function, Outcome, Symptom, as_plain, in_short, run
+from cloze.teaching.results import Function, Outcome, Symptom, as_plain, in_short, run, text_of
 from cloze.vocabulary import counted
 
 REPLACE = "Replace the ... by your answer and run the cell again."
@@ -34,7 +34,7 @@ def unfilled(value: Any) -> bool:
 
 def nothing_in_words(outcome: Outcome) -> str:
     """Say why a function returned nothing; return nothing if it did return something."""
-    if unfilled(outcome.value) or "ellipsis" in str(outcome.error):
+    if unfilled(outcome.value) or "ellipsis" in text_of(outcome.error):
         return REPLACE
     if outcome.value is not None or outcome.error is not None:
         return ""
@@ -62,6 +62,9 @@ def ask(function: Function, *arguments: Any) -> Any:
 
 ROW = re.compile(r"^- (?P<type>\w+)(?: `(?P<pattern>.+?)`)?: (?P<direction>.+)$", re.M)
 """An error and what to do about it, in ``errors.md``."""
+
+LONG_ERROR = 160
+"""Characters of what an error says that are shown."""
 
 IMPORTS = {
     "np": "import numpy as np",
@@ -112,10 +115,10 @@ def missing_import(error: BaseException) -> str:
 
 def error_in_words(error: BaseException) -> str:
     """Name an error and say what to do about it, in one or two sentences."""
-    try:
-        text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
-    except Exception:  # a learner's own class may do anything
-        text = ""
+    text = re.sub(r"\s+", " ", text_of(error))
+    if len(text) > LONG_ERROR:
+        text = f"{text[:LONG_ERROR].rpartition(' ')[0]} …"
+    text = text.rstrip(".")
     name = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if advice := missing_import(error):
         return f"{name}. {advice}"
