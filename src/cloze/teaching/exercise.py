@@ -182,6 +182,8 @@ class Exercise:
                 f"You hand in {kind_of(answer)} ({in_short(answer)}), perhaps what your function "
                 f"returned; hand in the function itself, without calling it: check_{name}({name})."
             )
+        if inspect.isclass(answer) and answer.__module__ != "builtins":
+            return "You hand in a class; hand in a function, which begins with `def`."
         if inspect.iscoroutinefunction(answer):
             return "Leave out `async` before `def`: your function is called as any other is."
         wanted = list(inspect.signature(self.solution).parameters)
@@ -409,10 +411,13 @@ def twisted(attempt: Attempt) -> str:
         return ""
     whole = any(isinstance(outcome.value, np.ndarray) for outcome in attempt.right)
     twists = {**(RESHAPED if whole else {}), **TWISTS}
+    entries = entries_of([outcome.value for outcome in attempt.results])
+    round_enough = all(abs(x - round(x, 5)) <= 1e-7 * max(1, abs(x)) for x in entries)
     for symptom, outcomes in {"": attempt.right, **attempt.known}.items():
         for twist, function in twists.items():
             results = [Outcome(after(function, outcome.value)) for outcome in outcomes]
-            if results == attempt.results and (not symptom or re.search(PLAIN, twist)):
+            plain = not symptom or re.search(PLAIN, twist)
+            if plain and results == attempt.results and ("digit" not in twist or round_enough):
                 return in_words(twist, f"And: {symptom}" if symptom else "")
     return ""
 
@@ -422,16 +427,16 @@ def always_alike(attempt: Attempt) -> str:
     values, rights = ([o.value for o in outcomes] for outcomes in (attempt.results, attempt.right))
     if any(outcome.error for outcome in attempt.results) or not attempt.exercise.probes:
         return ""
-    own, shapes = {*entries_of(values)}, [[np.shape(v) for v in each] for each in (values, rights)]
+    own = {*entries_of(values)}
     if isinstance(values[0], np.ndarray):
-        if len(own) != 1 or shapes[0] != shapes[1]:
+        same_shapes = all(np.shape(a) == np.shape(b) for a, b in zip(values, rights, strict=True))
+        if len(own) != 1 or not same_shapes:
             return ""
         text = f"Every entry of your tensor is {in_short(values[0].flat[0])}, for every input."
     elif is_number(values[0]) and len(own) == 1:
-        text = (
-            f"Your result is {in_short(values[0])} for every input: is it cut off, as by // or "
-            "int(), or is there a line that never runs?"
-        )
+        text = f"Your result is {in_short(values[0])} for every input"
+        why = "is it cut off, as by // or int(), or is there a line that never runs?"
+        text = f"{text}: {why}" if values[0] == 0 else f"{text}."
     elif isinstance(values[0], list | tuple) and all(alike(value, values[0]) for value in values):
         text = f"Your result is {in_short(values[0])} for every input."
     elif own and own <= {0, 1} and any(entry % 1 for entry in entries_of(rights)):

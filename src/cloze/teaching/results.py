@@ -48,6 +48,7 @@ def kind_of(value: Any) -> str:
         return f"a {type(value).__name__} of length {len(value)}"
     kinds = {
         bool: "True or False",
+        complex: "a complex number",
         str: "a string",
         types.GeneratorType: "a generator",
         type(None): "None",

@@ -118,14 +118,14 @@ def error_in_words(error: BaseException) -> str:
     text = re.sub(r"\s+", " ", text_of(error))
     if len(text) > LONG_ERROR:
         text = f"{text[:LONG_ERROR].rpartition(' ')[0]} …"
-    text = text.rstrip(".")
     name = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    name = name if text.endswith("…") else f"{name.rstrip('.')}."
     if advice := missing_import(error):
-        return f"{name}. {advice}"
+        return f"{name} {advice}"
     for kind, pattern, direction in errors():
         if isinstance(error, kind) and re.search(pattern, text):
-            return f"{name.rstrip('.')}. {direction}{nearest(error)}"
-    return f"{name.rstrip('.')}. Try it in a separate cell."
+            return f"{name} {direction}{nearest(error)}"
+    return f"{name} Try it in a separate cell."
 
 
 TWISTS: Mapping[str, Function] = {
