@@ -495,7 +495,7 @@ def the_package_s_own(attempt: Attempt) -> str:
     scopes = [vars(m) for name, m in [*sys.modules.items()] if name.startswith("cloze.")]
     for name in {name for code in codes_of(attempt.function) for name in code.co_names}:
         # A name of the notebook, or else an attribute, or what the function imports.
-        known = {scope.get(name) for scope in ([own] if name in own else scopes)}
+        known = [scope.get(name) for scope in ([own] if name in own else scopes)]
         for function in filter(is_ours, known):
             if exercise.outcomes(function, attempt.probes) == attempt.results:
                 return f"`{name}` computes all of it. {OURS}"
