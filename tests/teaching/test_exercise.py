@@ -116,7 +116,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a: a, "takes 1 parameter (a), but it is called with 2: rate(part, whole)"),
         (
             lambda a, b: f"{a / b}",
-            "a string; the exercise asks for one number. Leave out the quotes",
+            "a string; the exercise asks for one number. Do you add up characters, or use quotes",
         ),
         (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
         (lambda a, b: filter(None, [a, b]), "It has computed nothing yet"),
@@ -129,7 +129,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: a / b * 1.004, "That is close. Did you round the result"),
         (lambda a, b: a > b, "Your answer is True or False; the exercise asks for one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
-        (lambda a, b: a // b, "cut off to a whole number; // and int() do that"),
+        (lambda a, b: a // b, "0 for every input. Is it cut off, as by // or int()"),
         (lambda a, b: 100 * a / b, "in per cent"),
         (lambda a, b: -a / b, "the other sign"),
         (lambda a, b: 1 - a / b, "1 minus the right one"),
@@ -151,7 +151,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: log(a / b), "NameError: name 'log' is not defined. Write math.log."),  # type: ignore[name-defined]  # noqa: F821
         (lambda a, b: a(b), "Round brackets call a function"),
         (lambda a, b: math.log(-a * b), "There is no logarithm of 0 or of a negative number"),
-        (lambda a, b: exit(int(a + b)), "SystemExit: 4. Leave out exit()"),
+        (lambda a, b: exit(int(a + b)), "Leave out exit() and quit()"),
         (lambda a, b: operator.truediv(a, b), "Write / instead."),
         (lambda a, b: a / b if torch.zeros(2) == b else 0, "torch.where(condition, a, b)"),
     ],
@@ -216,7 +216,7 @@ def test_a_loop_without_end_is_stopped_and_slow_neighbours_change_no_verdict(
         return a / b
 
     message = check_rate(endless).message
-    assert message.startswith("Not yet. With (1, 3) your function is still running")
+    assert message.startswith("Not yet. With a = 1, b = 3 your function is still computing")
     assert check_rate(waits_for_its_turn).solved
 
 
