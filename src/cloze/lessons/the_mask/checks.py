@@ -32,9 +32,9 @@ def masked_batches(chance: Chance) -> Probes:
     labels = torch.tensor([[2, 9, 18, IGNORE, 0, IGNORE], [IGNORE, 20, IGNORE, 0, IGNORE, 8]])
     yield inputs, labels
     yield inputs.flip(1), labels.flip(1)
-    for shape in ((3, 4), (4, 3), (1, 9)):
+    for shape, rate in (((3, 4), 0.6), ((4, 3), 0.6), ((1, 9), 0.6), ((2, 5), 0.0), ((2, 4), 1.0)):
         ids = torch.randint(28, shape, generator=chance.torch)
-        yield mask_tokens(ids, 0.6, mask_share=0.4, random_share=0.4, generator=chance.torch)
+        yield mask_tokens(ids, rate, mask_share=0.4, random_share=0.4, generator=chance.torch)
 
 
 check_restore = Exercise(
@@ -248,6 +248,7 @@ def coverage(epochs: int, mask_prob: float, copies: int) -> float:
 def schedules(chance: Chance) -> Probes:
     """Make trainings with fewer, as many and more epochs than copies, whole turns or not."""
     yield from ((3, 0.15, 10), (40, 0.15, 10), (1, 0.15, 1), (5, 0.4, 2), (6, 0.3, 6), (7, 0.2, 1))
+    yield from ((0, 0.15, 3), (2, 1.0, 3), (4, 0.0, 2))
     for _ in range(2):
         few, many = chance.randint(2, 4), chance.randint(5, 9)
         yield few, chance.uniform(0.1, 0.3), many
