@@ -129,7 +129,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: a / b * 1.004, "That is close. Did you round the result"),
         (lambda a, b: a > b, "Your answer is True or False; the exercise asks for one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
-        (lambda a, b: a // b, "0 for every input: is it cut off, as by // or int()"),
+        (lambda a, b: a // b, "0 for every input. Is it cut off, as by // or int()"),
         (lambda a, b: 100 * a / b, "in per cent"),
         (lambda a, b: -a / b, "the other sign"),
         (lambda a, b: 1 - a / b, "1 minus the right one"),

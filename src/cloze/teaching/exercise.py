@@ -21,7 +21,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -51,14 +51,13 @@ from cloze.teaching.results import (
 from cloze.teaching.symptoms import (
     PLAIN,
     REPLACE,
-    RESHAPED,
-    TWISTS,
     after,
     borrowed_names,
     codes_of,
     error_in_words,
     neglected,
     nothing_in_words,
+    twists,
     unfilled,
 )
 from cloze.vocabulary import TextError, counted
@@ -286,6 +285,11 @@ def entries_of(value: Any) -> Iterator[float]:
         yield value
 
 
+def same_shape(a: Any, b: Any) -> bool:
+    """Whether two values are arrays of one shape."""
+    return getattr(a, "shape", None) == getattr(b, "shape", 0)
+
+
 def in_words(first: str, *more: str) -> str:
     """Join sentences; leave out those with which the message would be too long."""
     for sentence in filter(None, more):
@@ -400,21 +404,16 @@ def nothing_returned(attempt: Attempt) -> str:
     )
 
 
-def no_parameter_used(attempt: Attempt) -> str:
-    """Refuse an answer that uses none of its parameters."""
-    return unused_parameters(attempt, all)
-
-
 def twisted(attempt: Attempt) -> str:
     """Tell what was done to the right results afterwards, or to those of a known mistake."""
     if any(outcome.error for outcome in attempt.results):
         return ""
     whole = any(isinstance(outcome.value, np.ndarray) for outcome in attempt.right)
-    twists = {**(RESHAPED if whole else {}), **TWISTS}
+    known = {**(twists()["tensors"] if whole else {}), **twists()["numbers"]}
     entries = entries_of([outcome.value for outcome in attempt.results])
     round_enough = all(abs(x - round(x, 5)) <= 1e-7 * max(1, abs(x)) for x in entries)
     for symptom, outcomes in {"": attempt.right, **attempt.known}.items():
-        for twist, function in twists.items():
+        for twist, function in known.items():
             results = [Outcome(after(function, outcome.value)) for outcome in outcomes]
             plain = not symptom or re.search(PLAIN, twist)
             if plain and results == attempt.results and ("digit" not in twist or round_enough):
@@ -425,21 +424,17 @@ def twisted(attempt: Attempt) -> str:
 def always_alike(attempt: Attempt) -> str:
     """Tell a result that is always the same, or only ever 0 or 1."""
     values, rights = ([o.value for o in outcomes] for outcomes in (attempt.results, attempt.right))
-    if any(outcome.error for outcome in attempt.results) or not attempt.exercise.probes:
+    own, first = {*entries_of(values)}, values[0]
+    failed = any(outcome.error for outcome in attempt.results) or not attempt.exercise.probes
+    if failed or not (own or isinstance(first, list | tuple)):
         return ""
-    own = {*entries_of(values)}
-    if isinstance(values[0], np.ndarray):
-        same_shapes = all(np.shape(a) == np.shape(b) for a, b in zip(values, rights, strict=True))
-        if len(own) != 1 or not same_shapes:
-            return ""
-        text = f"Every entry of your tensor is {in_short(values[0].flat[0])}, for every input."
-    elif is_number(values[0]) and len(own) == 1:
-        text = f"Your result is {in_short(values[0])} for every input"
-        why = "is it cut off, as by // or int(), or is there a line that never runs?"
-        text = f"{text}: {why}" if values[0] == 0 else f"{text}."
-    elif isinstance(values[0], list | tuple) and all(alike(value, values[0]) for value in values):
-        text = f"Your result is {in_short(values[0])} for every input."
-    elif own and own <= {0, 1} and any(entry % 1 for entry in entries_of(rights)):
+    if all(alike(value, first) for value in values):
+        text = f"Your result is {in_short(first)} for every input."
+        if first == 0:
+            text += " Is it cut off, as by // or int(), or is there a line that never runs?"
+    elif len(own) == 1 and all(map(same_shape, values, rights)):
+        text = f"Every entry of your tensor is {in_short(min(own))}, for every input."
+    elif own <= {0, 1} and any(entry % 1 for entry in entries_of(rights)):
         text = (
             "Your result is only ever 0 or 1, and the right one is in between: is it rounded or "
             "cut off, a comparison, or the best one alone?"
@@ -449,16 +444,15 @@ def always_alike(attempt: Attempt) -> str:
     return in_words(text, place_of_one_change(attempt) or attempt.exercise.direction)
 
 
-def some_parameter_unused(attempt: Attempt) -> str:
-    """Refuse an answer that does not use all its parameters."""
-    return unused_parameters(attempt, any)
-
-
-def wrong_kind(attempt: Attempt) -> str:
-    """Refuse results that are not of the kind that the exercise asks for."""
+def wrong_form(attempt: Attempt) -> str:
+    """Refuse results that are not of the kind that the exercise asks for, even if right."""
     for outcome in attempt.raw:
-        if outcome.error is None and outcome.value is not None:
-            attempt.exercise.wants(outcome.value)
+        try:
+            if outcome.value is not None:
+                attempt.exercise.wants(outcome.value)
+        except Symptom as symptom:
+            right = "" if attempt.wrong else "The value is right, but not its form. "
+            return f"{right}{symptom}"
     return ""
 
 
@@ -479,11 +473,11 @@ RULES: Sequence[Callable[[Attempt], str]] = (
     another_answer_each_time,
     known_mistake,
     nothing_returned,
-    no_parameter_used,
+    partial(unused_parameters, few=all),
     always_alike,
     twisted,
-    some_parameter_unused,
-    wrong_kind,
+    partial(unused_parameters, few=any),
+    wrong_form,
     shown_difference,
 )
 """What is looked for in a wrong answer, in this order: the first sentence is told."""
@@ -495,20 +489,10 @@ def the_package_s_own(attempt: Attempt) -> str:
     scopes = [vars(m) for name, m in [*sys.modules.items()] if name.startswith("cloze.")]
     for name in {name for code in codes_of(attempt.function) for name in code.co_names}:
         # A name of the notebook, or else an attribute, or what the function imports.
-        known = {scope.get(name) for scope in ([own] if name in own else scopes)}
+        known = [scope.get(name) for scope in ([own] if name in own else scopes)]
         for function in filter(is_ours, known):
             if exercise.outcomes(function, attempt.probes) == attempt.results:
                 return f"`{name}` computes all of it. {OURS}"
-    return ""
-
-
-def right_but_for_its_form(attempt: Attempt) -> str:
-    """Refuse right values of the wrong kind."""
-    for outcome in attempt.raw:
-        try:
-            attempt.exercise.wants(outcome.value)
-        except Symptom as symptom:
-            return f"The value is right, but not its form. {symptom}"
     return ""
 
 
@@ -526,7 +510,7 @@ def changed_argument(attempt: Attempt) -> str:
     return ""
 
 
-RULES_FOR_RIGHT_RESULTS = the_package_s_own, right_but_for_its_form, changed_argument
+RULES_FOR_RIGHT_RESULTS = the_package_s_own, wrong_form, changed_argument
 """What is looked for in an answer whose results are right."""
 
 

@@ -11,7 +11,7 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -20,7 +20,6 @@ import numpy as np
 import torch
 
 from cloze.teaching.results import Function, Outcome, Symptom, as_plain, in_short, run, text_of
-from cloze.vocabulary import counted
 
 REPLACE = "Replace the ... by your answer and run the cell again."
 
@@ -128,74 +127,17 @@ def error_in_words(error: BaseException) -> str:
     return f"{name} Try it in a separate cell."
 
 
-TWISTS: Mapping[str, Function] = {
-    "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
-    **{
-        f"Your result is rounded (to {counted(digits, 'digit')}); return it in full, and "
-        "round only when you show it.": lambda right, digits=digits: np.round(right, digits)
-        for digits in range(6)
-    },
-    **{
-        f"Your result is in per cent and rounded (to {counted(digits, 'digit')}); return "
-        "the share itself, in full.": lambda right, digits=digits: np.round(right * 100, digits)
-        for digits in range(3)
-    },
-    "Your result is the right one with the other sign: is a minus missing, or one too many?": (
-        lambda right: -right
-    ),
-    "Your result is the right one in bits (log to the base 2) and not in nats: use the natural "
-    "logarithm.": lambda right: right / math.log(2),
-    "Your result is the right one in nats and not in bits: use log to the base 2.": (
-        lambda right: right * math.log(2)
-    ),
-    "Your result is right for logarithms to the base 10; they must be natural here (math.log).": (
-        lambda right: right / math.log(10)
-    ),
-    "Your result is in per cent; return the share itself, without the factor 100.": (
-        lambda right: right * 100
-    ),
-    "Your result is a hundredth of the right one: leave out the division by 100.": (
-        lambda right: right / 100
-    ),
-    "Your result is twice the right one: is something counted twice?": lambda right: 2 * right,
-    "Your result is half of the right one.": lambda right: right / 2,
-    "Your result is 1 minus the right one: did you take the opposite share?": lambda right: (
-        1 - right
-    ),
-    "Your result is 1 divided by the right one: the fraction is upside down.": (
-        lambda right: 1 / right
-    ),
-    "Your result is one more than the right one.": lambda right: right + 1,
-    "Your result is one less than the right one.": lambda right: right - 1,
-    "Your result is e to the power of the right one: leave out exp.": np.exp,
-    "Your result is e to the power of minus the right one: that is the probability, not the "
-    "cost.": lambda right: np.exp(-right),
-    "Your result is the logarithm of the right one: one logarithm too many.": np.log,
-    "Your result is the square of the right one.": np.square,
-    "Your result is the square root of the right one.": np.sqrt,
-}
-"""What learners do to a right number or array, each under the sentence for it."""
-
-
-def _inverted(right: Any) -> Any:
-    """Exchange 0 and 1; any other number has no opposite."""
-    if not np.isin(right, (0, 1)).all():
-        raise ValueError("not a boolean tensor")
-    return 1 - right
-
-
-RESHAPED: Mapping[str, Function] = {
-    "Your tensor is transposed: rows and columns are swapped.": lambda right: right.T,
-    "Your tensor is inverted: it is True where it should be False.": _inverted,
-    "Your tensor is flattened: keep the rows apart.": np.ravel,
-    "Your tensor has one dimension too many in front: leave out unsqueeze(0) or [None], or take "
-    "the [0] of it.": lambda right: right[None],
-    "Your tensor has one dimension too many at the end.": lambda right: right[..., None],
-    "Your tensor is reversed: its entries are in the opposite order.": (lambda right: right[::-1]),
-    "Your tensor is shifted by one to the right.": lambda right: np.roll(right, 1, -1),
-    "Your tensor is shifted by one to the left.": lambda right: np.roll(right, -1, -1),
-}
-"""The same for a tensor as a whole."""
+@cache
+def twists() -> dict[str, dict[str, Function]]:
+    """Read what learners do to a right result: by part of ``twists.md``, by sentence."""
+    text = files("cloze.teaching").joinpath("twists.md").read_text("utf-8")
+    return {
+        part[0]: {
+            row[2]: eval(f"lambda x: {row[1]}", {"np": np})  # noqa: S307 - a file of the package
+            for row in re.finditer(r"^- `(.+?)`: (.+)$", part[1], re.M)
+        }
+        for part in re.findall(r"^## (.+)\n([^#]*)", text, re.M)
+    }
 
 
 PLAIN = "rounded|cut off|other sign|per cent;|tensor"
