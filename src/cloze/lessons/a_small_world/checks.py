@@ -71,6 +71,7 @@ def worlds(chance: Chance) -> Probes:
     # The order of the words counts, and how many stand between two of them.
     bites = {"dog bites man": 0.3, "man bites dog": 0.2, "dog often bites man": 0.5}
     yield from ((bites, line) for line in ("dog bites _", "dog _ man", "_ bites _"))
+    yield {"yes": 0.25, "no": 0.25, "oh no": 0.5, "nobody": 0.0}, "_"
     for _ in range(3):
         sentences = [
             f"{a} {b} {c}{end}"
@@ -191,6 +192,7 @@ def pairs(chance: Chance) -> Probes:
     yield [1.0, 0.0], [0.25, 0.75]
     yield [0.5, 0.3, 0.2], [0.2, 0.7, 0.1]  # nothing impossible: no division by 0
     yield [0.996, 0.004], [0.5, 0.5]  # rare, and not impossible
+    yield from (([0.25, 0.75], [0.25, 0.75]), ([1.0], [1.0]))
     for n in (3, 4, 6):
         true = [chance.uniform(0.05, 1) for _ in range(n)]
         said = [chance.uniform(0.05, 1) for _ in range(n)]

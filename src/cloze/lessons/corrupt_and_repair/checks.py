@@ -68,7 +68,9 @@ def lines_with_spans(chance: Chance) -> Probes:
         spans = [(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=True)]
         spans[0] = (spans[0][0], max(spans[0][1], spans[0][0] + 1))
         yield words, spans
-    yield line[:6], [(0, 2), (3, 6)]
+    yield from (
+        (line[:n], [*s]) for n, *s in ((6, (0, 2), (3, 6)), (6, (1, 2), (2, 4)), (3, (0, 3)))
+    )
 
 
 check_take_out = Exercise(
@@ -118,6 +120,7 @@ def tables(chance: Chance) -> Probes:
         {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25},
         {"a b": 0.5, "b a": 0.25, "a a": 0.25},
         {"so we may": 0.2, "so we may be": 0.5, "we maybe so": 0.3},
+        {"nothing else is said": 1.0},
     ]
     for _ in range(3):
         sentences = [f"{who} {verb}" for who in ("anna", "tom", "the cat") for verb in VERBS]
@@ -197,7 +200,7 @@ def suspicion(p: float, q: float, rate: float) -> float:
 
 def generators(chance: Chance) -> Probes:
     """Make words that fit more and less, of generators that draw them more and less often."""
-    yield from ((0.6, 0.6, 0.15), (0.1, 0.8, 0.15))
+    yield from ((0.6, 0.6, 0.15), (0.1, 0.8, 0.15), (0.0, 0.4, 0.15), (1.0, 0.4, 0.15))
     for _ in range(4):
         yield chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.4)
 
