@@ -76,6 +76,6 @@ def trained_results() -> dict[str, Repeated]:
 
 
 def late_hits() -> dict[str, Tensor]:
-    """Return by name for which windows late interaction finds the piece: 1 where it does, else 0."""
+    """Return for each window whether late interaction finds its piece, 1 or 0, by name."""
     late = load_results("vectors", "comparison")["late"]
     return {name: torch.tensor([float(hit) for hit in hits]) for name, hits in late.items()}
