@@ -55,8 +55,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "your_own_text.comparison": {
         "DRAWS": 1,
         "TIMES": 1,
-        "WAYS": ("half and half",),
-        "sentences": lambda: [
+        "WAYS": {"half and half": {"mix": 0.5}},
+        "sentences": lambda _: [
             ["they", "kneaded", "the", "dough", "and", "left", "it", "to", "rise"]
         ],
     },
