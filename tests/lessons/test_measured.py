@@ -45,7 +45,6 @@ SMALL: dict[str, dict[str, Any]] = {
     "training.recorded": {"LEVELS": (9.9,)},
     "what_to_hide.comparison": {"SENTENCES": 8},
     "writing_with_gaps.bounds": {"BOTH_SIDES": ("masked",)},
-    "writing_with_gaps.repeating": {"EPOCHS": (1, 2)},
     "writing_with_gaps.samplers": {
         "DRAWS": 10,
         "LINES": 16,
