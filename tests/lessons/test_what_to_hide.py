@@ -68,7 +68,7 @@ KEYS = " ".join(KEYBOARD)
 def test_a_mistyped_word_has_at_most_one_typo_of_its_kind(kind: str) -> None:
     word = "umbrella"
     for seed in range(50):
-        typo = mistyped(word, kind, Random(seed))  # noqa: S311
+        typo = mistyped(word, kind, Random(seed))
         if kind == "letter missing":
             assert typo in {word[:i] + word[i + 1 :] for i in range(8)}
             continue
