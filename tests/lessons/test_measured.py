@@ -40,12 +40,10 @@ SMALL: dict[str, dict[str, Any]] = {
     "put_to_use.comparison": {"START": ("frozen",)},
     "put_to_use.without_masks": {"LABELS": (4,), "DRAWS": 1},
     "the_real_ones.context": {"WAYS": ("fused",)},
-    "the_real_ones.hidden_shares": {"QUESTIONS": 8},
     "training.plateau": {"MOMENTS": (1,), "STEPS": 1},
     "training.recorded": {"LEVELS": (9.9,)},
     "what_to_hide.comparison": {"SENTENCES": 8},
     "writing_with_gaps.bounds": {"BOTH_SIDES": ("masked",)},
-    "writing_with_gaps.repeating": {"EPOCHS": (1, 2)},
     "writing_with_gaps.samplers": {
         "DRAWS": 10,
         "LINES": 16,
