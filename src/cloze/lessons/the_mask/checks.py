@@ -148,7 +148,7 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
     if not _is(at[worst], len(rows), rate):
         raise Symptom(
             f"Place {worst} is selected in {at[worst] / len(rows):.1%} of the lines, and all "
-            f"places in {rate:.1%}. Let no place be special, and let each line draw a mask of its own."
+            f"places in {rate:.1%}. Let no place be special, and let each line draw its own mask."
         )
     pairs = selected.reshape(-1, 2).all(dim=1)
     if not _is(pairs.sum(), len(pairs), rate**2):
