@@ -541,7 +541,7 @@ def differences(attempt: Attempt) -> tuple[str, str, str]:
     if (error := raw[at].error) is not None:
         where = f"{others}this happened" if others else "This happened"
         raised = f"Your function raised {error_in_words(error)}"
-        return raised, f"({where} with {inputs}.)", raised
+        return f"{raised} ({where} with {inputs}.)", "", raised
     got, truth = first_difference(results[at].value, right[at].value)
     shapes = [getattr(outcome.value, "shape", ()) for outcome in (results[at], right[at])]
     if shapes[0] != shapes[1]:
@@ -568,8 +568,5 @@ def differences(attempt: Attempt) -> tuple[str, str, str]:
     result = f"you return {got} instead of {truth}."
     if not inputs:
         return f"Your answer is {got} instead of {truth}.", special, ""
-    return (
-        f"{given} {result}",
-        special,
-        f"{others}elsewhere {result}" if others else f"Y{result[1:]}",
-    )
+    brief = f"{others}elsewhere {result}" if others else f"Y{result[1:]}"
+    return f"{given} {result}", special, brief
