@@ -35,7 +35,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "inside.lens": {"STEPS": 1, "MODELS": ("world",), "write": lambda *_: None},
     "inside.paths": {"EVERY": 700},
     "inside.swapping": {"EVERY": 8},
-    "inside.switching": {"WINDOWS": 2, "GAPS": 1},
+    "inside.switching": {"WINDOWS": 2, "GAPS": 40},
     "one_side_or_both.filling": {"LINES": {1: 3}, "LENGTHS": {1: 12}, "CURVE_LINES": 3},
     "put_to_use.comparison": {"START": ("frozen",)},
     "put_to_use.without_masks": {"LABELS": (4,), "DRAWS": 1},
