@@ -1,5 +1,6 @@
 """``python -m cloze explore``: what it starts, and what it refuses before it starts anything."""
 
+import json
 import os
 from importlib import metadata
 from pathlib import Path
@@ -36,6 +37,23 @@ def test_a_page_with_the_explorer_alone_is_served(
     assert started == [
         ("it's {mine}", shown, "--template=explore", token, "--no-browser", "--port=9")
     ]
+
+
+def test_where_a_word_of_the_line_is_no_text_a_gap_alone_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = []
+
+    def launched(arguments: list[str]) -> None:
+        lines.append(nbformat.read(arguments[0], as_version=4)["cells"][0]["source"].strip()[-5:])
+
+    monkeypatch.setattr(Voila, "launch_instance", launched)
+    named = folder("bert", tmp_path / "mine")
+    said = json.loads((named / "tokenizer_config.json").read_text("utf-8"))
+    changed = said | {"extra_special_tokens": ["the"], "model_input_names": []}
+    (named / "tokenizer_config.json").write_text(json.dumps(changed), "utf-8")
+    assert main(["explore", str(named)]) == 0
+    assert lines == [" '_')"]
 
 
 def test_missing_packages_are_named(
