@@ -458,14 +458,13 @@ def wrong_form(attempt: Attempt) -> str:
 
 def shown_difference(attempt: Attempt) -> str:
     """Show the first wrong result beside the right one, and what else helps."""
-    first, special, *more = differences(attempt)
-    if change := place_of_one_change(attempt):
-        return in_words(first, special, change)
-    if borrowed := borrowed_names(attempt.function):
-        more.append(
-            f"It reads `{'`, `'.join(borrowed)}` from the notebook: should that be a parameter?"
-        )
-    return in_words(first, special, *more)
+    first, special, brief = differences(attempt)
+    rule = place_of_one_change(attempt) or attempt.exercise.direction
+    if len(f"{first} {special} {rule}".split()) > LONGEST:  # the rule helps more than the input
+        first = brief
+    borrowed = "`, `".join(borrowed_names(attempt.function))
+    question = f"It reads `{borrowed}` from the notebook: should that be a parameter?"
+    return in_words(first, special, rule, question if borrowed else "")
 
 
 RULES: Sequence[Callable[[Attempt], str]] = (
@@ -533,8 +532,8 @@ def place_of_one_change(attempt: Attempt) -> str:
     return one_change(attempt.function, is_right)
 
 
-def differences(attempt: Attempt) -> list[str]:
-    """Say on which input an answer differs, and how; then what else there is to say."""
+def differences(attempt: Attempt) -> tuple[str, str, str]:
+    """Say on which input an answer differs, and how; what else helps; and how without the input."""
     raw, results, right, wrong = attempt.raw, attempt.results, attempt.right, attempt.wrong
     at = wrong[0]
     inputs = attempt.shown(at) if attempt.probes[at] else ""
@@ -542,7 +541,7 @@ def differences(attempt: Attempt) -> list[str]:
     if (error := raw[at].error) is not None:
         where = f"{others}this happened" if others else "This happened"
         raised = f"Your function raised {error_in_words(error)}"
-        return [raised, f"({where} with {inputs}.)", attempt.exercise.direction]
+        return f"{raised} ({where} with {inputs}.)", "", raised
     got, truth = first_difference(results[at].value, right[at].value)
     shapes = [getattr(outcome.value, "shape", ()) for outcome in (results[at], right[at])]
     if shapes[0] != shapes[1]:
@@ -565,9 +564,9 @@ def differences(attempt: Attempt) -> list[str]:
         special = "NaN comes from 0/0, inf − inf, 0 · inf or a logarithm of a negative number."
     elif re.search(r"\binf\b", got):
         special = "Infinity comes from the logarithm of 0 or a division by 0."
-    direction = attempt.exercise.direction
     given = f"{others}with {inputs}" if others else f"With {inputs}"
-    where = f"{given} you return" if inputs else "Your answer is"
-    if len(f"{where} {got} instead of {truth}. {special} {direction}".split()) > LONGEST:
-        where = f"{others}elsewhere you return" if others else "You return"
-    return [f"{where} {got} instead of {truth}.", special, direction]
+    result = f"you return {got} instead of {truth}."
+    if not inputs:
+        return f"Your answer is {got} instead of {truth}.", special, ""
+    brief = f"{others}elsewhere {result}" if others else f"Y{result[1:]}"
+    return f"{given} {result}", special, brief

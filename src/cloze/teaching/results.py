@@ -17,6 +17,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def wrong_kind(value: Any, wanted: str) -> Symptom:
         advice = " Do you add up characters, or use quotes, an f-string, str() or decode()?"
     elif isinstance(value, complex):
         advice = " A power or a root of a negative number gives one."
-    elif isinstance(value, abstract.Number):
+    elif isinstance(value, Decimal):
         advice = " float(…) makes one of it."
     elif isinstance(value, Iterator):
         advice = " It has computed nothing yet: use sum(…) or list(…), and `return`, not `yield`."
