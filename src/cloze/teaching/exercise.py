@@ -28,7 +28,7 @@ import numpy as np
 import torch
 
 from cloze.masking import seeded
-from cloze.teaching.mistakes import mistakes_of
+from cloze.teaching.mistakes import mistakes_of, pairs_of
 from cloze.teaching.one_change import one_change
 from cloze.teaching.results import (
     Function,
@@ -401,6 +401,16 @@ def twisted(attempt: Attempt) -> str:
     return ""
 
 
+def two_mistakes(attempt: Attempt) -> str:
+    """Tell the two mistakes that together give the same results on every probe."""
+    exercise, probes, results = attempt.exercise, attempt.probes, attempt.results
+    for (one, other), wrong in pairs_of(exercise).items() if len(attempt.wrong) > 1 else ():
+        # Most pairs differ on the first of the probes.
+        if all(exercise.outcomes(wrong, probes[:n]) == results[:n] for n in (1, len(probes))):
+            return in_words(one, f"And: {other}")
+    return ""
+
+
 def always_alike(attempt: Attempt) -> str:
     """Tell a result that is always the same, or only ever 0 or 1."""
     values = [outcome.value for outcome in attempt.results]
@@ -457,6 +467,7 @@ RULES: Sequence[Callable[[Attempt], str]] = (
     partial(unused_parameters, few=all),
     always_alike,
     twisted,
+    two_mistakes,
     partial(unused_parameters, few=any),
     wrong_form,
     shown_difference,

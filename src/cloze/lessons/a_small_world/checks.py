@@ -53,8 +53,8 @@ def distribution(value: Any) -> dict[str, float]:
     shares = {word: number(p) for word, p in value.items() if number(p)}
     if not shares:
         raise Symptom(
-            "You find no sentence that fits. Compare each word of the line with the word of the "
-            "sentence at the same place: the two are equal, or there is a gap."
+            "You find no sentence that fits. Does something that was found in one sentence spoil "
+            "the next, or do you compare a word with another place than its own?"
         )
     if not alike(total := sum(shares.values()), 1.0):
         raise Symptom(

@@ -66,8 +66,7 @@ def costs(chance: Chance) -> Probes:
     for n in (5, 6, 7, 8, 6, 9, 11, 12, 10, 8):
         alone = torch.rand(n, generator=chance.torch) * (0.6 if n > 6 else 0.2) + 0.05
         both = torch.randn(n, n, generator=chance.torch) * 0.1 - int(n == 6)
-        if n == 9:  # without this head, the model is even better
-            alone[4] = -0.5
+        alone[4] -= int(n == 9)  # without this head, the model is even better
         together = alone[:, None] + alone + (both + both.T) / 2
         together.diagonal().copy_(alone)
         yield alone, together

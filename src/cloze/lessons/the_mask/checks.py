@@ -75,9 +75,6 @@ check_culprit = Exercise(
 
 # ── 2.3 ───────────────────────────────────────────────────────────────────────────────────────────
 
-CHANCE = ("rand", "rand_like", "randint", "bernoulli", "binomial", "random", "uniform", "choices")
-"""Names by which an answer draws at random what it should compute."""
-
 LINE = 400
 """Characters in a line that is masked."""
 
@@ -147,8 +144,8 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
     worst = int((at - at.float().mean()).abs().argmax())
     if not _is(at[worst], len(rows), rate):
         raise Symptom(
-            f"Place {worst} is selected in {at[worst] / len(rows):.1%} of the lines, and all "
-            f"places in {rate:.1%}. Let no place be special, and let each line draw its own mask."
+            f"Place {worst} is selected in {at[worst] / len(rows):.1%} of the lines, on average "
+            f"{rate:.1%}. Let no place be special, and let each line draw a mask of its own."
         )
     pairs = selected.reshape(-1, 2).all(dim=1)
     if not _is(pairs.sum(), len(pairs), rate**2):
@@ -157,11 +154,9 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
             f"each position drew its own number, it would be {rate**2:.1%}."
         )
     if not _is(selected.sum(), ids.numel(), rates[0]):
-        every, only = "Every selected position has a label", "Only selected positions have a label"
         raise Symptom(
-            f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}. "
-            f"{only if rate > rates[0] else every + ', a kept one as well'}. And is there a number "
-            "of your own in the place of mask_prob?"
+            f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}. All "
+            "selected positions have a label, kept ones as well, and no others have one."
         )
     return inputs, labels
 
@@ -285,11 +280,6 @@ check_coverage = Exercise(
     solved="Ten copies stop at 80%, however long you train. Fresh masks have no such ceiling.",
     direction="First count the different masks, then find the chance to escape all of them. The "
     "rest is selected at least once.",
-    without=dict.fromkeys(
-        (*CHANCE, "mask_tokens", "StaticMasks", "covered"),
-        "You draw masks and count, so your result is an estimate that changes with every draw. "
-        "Write a formula: begin with the chance to escape one mask, 1 - mask_prob.",
-    ),
 )
 """Mark ``coverage(epochs, mask_prob, copies)``: the share selected at least once."""
 
