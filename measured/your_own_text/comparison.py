@@ -4,7 +4,7 @@
 two seeds, and measures what held-out letters and held-out general text then cost, and how often a
 copy with two swapped words costs more than the letter, in ten draws of the words. It does the same
 with the letters in today's spelling: what training gains there, and how many swaps the model finds
-untrained (ten minutes on an idle core; needs ``transformers`` and ``accelerate``).
+untrained (twelve minutes on an idle core; needs ``transformers`` and ``accelerate``).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "letters alone": {},
     "letters, 50 steps": {"steps": 50},
     "letters, 15% hidden": {"mask_prob": 0.15},
+    "four letters": {},
     "half and half": {"mix": 0.5},
 }
 """How each way differs from the recipe. All are measured with the recipe's masks."""
@@ -48,8 +49,9 @@ def begun(way: str, seed: int, folder: Path) -> Adaptation:
     """Prepare a run."""
     recipe = replace(RECIPE, seed=seed, **WAYS.get(way, {}))
     general = general_text()
-    own = {"general text alone": general, "today's spelling": plain()}.get(way, letters())
-    return Adaptation(FOLDER, own, general, recipe, folder)
+    few = hold_out(letters())[0][:5]  # of which one is held out
+    texts = {"general text alone": general, "four letters": few, "today's spelling": plain()}
+    return Adaptation(FOLDER, texts.get(way, letters()), general, recipe, folder)
 
 
 def sentences(spelled: Callable[[], list[Document]]) -> list[list[str]]:
