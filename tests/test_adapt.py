@@ -186,6 +186,8 @@ def test_every_chunk_is_read_once_in_an_epoch_and_general_text_beside_it(
     assert own <= {*numbers}
     assert len(numbers) == 2 * len(own)
     assert numbers != [chunk.number for chunk in examples._ordered(1)]
+    whole = Examples(texts, Masks(tokenizer, 0.3, 0), AdaptRecipe(batch_size=65_536))
+    assert whole.recipe.batch_size == len(own)  # no larger than the text
 
 
 def test_costs_are_those_of_dense_logits_and_a_difference_is_paired(model: tuple[Any, Any]) -> None:
@@ -395,15 +397,6 @@ def test_a_run_goes_on_with_its_own_model_only(
     ]
     assert command_line.main([*words, "--resume"]) == 1
     assert "was begun with another model; name the same" in capsys.readouterr().err
-
-
-def test_a_batch_is_no_larger_than_the_text(home: Path, tmp_path: Path) -> None:
-    recipe, mine = (
-        AdaptRecipe(steps=2, batch_size=65_536, length=64),
-        read_documents([home / "mine"]),
-    )
-    run = Adaptation(FOLDER, mine, [], recipe, tmp_path / "run")
-    assert run.recipe.batch_size == len(run.texts.own)
 
 
 def test_a_loss_that_is_not_finite_ends_it(run: Adaptation) -> None:

@@ -20,7 +20,7 @@ def seal(checkpoint: Path) -> None:
     """Say that a checkpoint is complete; only then the ones before it go."""
     (checkpoint / SEAL).write_text(json.dumps(_digests(checkpoint)), encoding="utf-8")
     for other in checkpoint.parent.glob("checkpoint-*"):
-        if other != checkpoint:
+        if other != checkpoint and other.name.removeprefix("checkpoint-").isdecimal():
             shutil.rmtree(other, ignore_errors=True)
 
 
@@ -49,8 +49,12 @@ def log_of(checkpoint: Path) -> list[dict[str, Any]]:
 
 
 def _digests(checkpoint: Path) -> dict[str, str]:
-    files = [path for path in checkpoint.glob("[!.]*") if path.name != SEAL]
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    found = {}
+    for path in checkpoint.glob("[!.]*"):
+        if path.name != SEAL:
+            with path.open("rb") as file:  # it may be too large for the memory
+                found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 def _damaged(checkpoint: Path) -> str:
