@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from cloze.corpus import Corpus, sample_windows, windows
-from cloze.evaluation import answers, area_under_curve, held_out_loss
+from cloze.evaluation import answers, held_out_loss
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
 from cloze.lessons.what_to_hide.results import RATE
@@ -27,7 +27,7 @@ from cloze.prediction.shipped import shipped_model
 from cloze.training import EVEN, Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, World
-from measured.shared import SEEDS, ResultsFile, trained
+from measured.shared import SEEDS, ResultsFile, area_under_curve, trained
 
 COPIES = {"static": 1, "ten copies": 10, "dynamic": 0}
 """How often a text is masked beforehand; 0 for a new mask every time."""

@@ -15,12 +15,12 @@ from cloze.prediction.generation import (
     draw,
     gibbs,
     mask_predict,
-    path_costs,
     unmask,
     write,
 )
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import Corruption, Truth, World
+from measured.writing_with_gaps.samplers import path_costs
 
 MASK = VOCABULARY.mask_id
 

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 import torch
 
-from cloze.evaluation import area_under_curve
 from cloze.lessons.what_to_hide import checks, results
 from cloze.masking import StaticMasks, seeded
 from cloze.prediction.answers import predict
@@ -15,6 +14,7 @@ from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Chance
 from cloze.teaching.measurements import load_results
 from cloze.vocabulary import VOCABULARY
+from measured.shared import area_under_curve
 from measured.what_to_hide.comparison import KEYBOARD, KINDS, mistyped, prepared
 
 
