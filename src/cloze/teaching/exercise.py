@@ -267,8 +267,7 @@ def is_ours(function: Any) -> bool:
 
 def numbers_of(outcomes: Outcomes) -> set[float]:
     """Collect the numbers in results."""
-    entries = (entry for outcome in outcomes for _, entry in entries_of(outcome.value))
-    return set(filter(is_number, entries))
+    return {entry for o in outcomes for _, entry in entries_of(o.value) if is_number(entry)}
 
 
 def in_words(first: str, *more: str) -> str:

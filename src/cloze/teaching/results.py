@@ -302,8 +302,8 @@ def entries_of(value: Any, at: Probe = ()) -> Iterator[tuple[Probe, Any]]:
 def first_difference(a: Any, b: Any) -> tuple[str, str]:
     """Show two values; if they are long or look the same, the first entry that differs."""
     own, right = in_short(a), in_short(b)
-    short = len(f"{own} {right}".split()) <= LONG_RESULT and getattr(b, "ndim", 0) < 2
-    if own != right and short:
+    long = len(f"{own} {right}".split()) > LONG_RESULT or getattr(b, "ndim", 0) > 1
+    if own != right and not long:
         return own, right
     given = dict(entries_of(a))
     for at, entry in entries_of(b):
@@ -362,8 +362,8 @@ def _watch(limit: float, done: threading.Event, reasons: list[str]) -> None:
     while not done.wait(min(0.1, limit)):
         if _memory() > most:
             reasons.append(
-                "takes more than a gigabyte of memory, so it was stopped. Does a list grow in a "
-                "loop that never ends, or is a tensor far larger than it has to be?"
+                "takes more than a gigabyte of memory, so it was stopped. Does a list grow without "
+                "end, or is a tensor far too large?"
             )
         elif time.process_time() - start >= limit:
             reasons.append(
