@@ -76,10 +76,9 @@ LONG_PRINT = 2000
 OURS = "That is the package's own function; write yours, because the exercise is what it does."
 
 AGAIN = "Your function gives a different answer to the same input each time: it "
-DRAWS = f"{AGAIN}draws random numbers."
 REMEMBERS = (
-    f"{AGAIN}remembers something from call to call, such as a list or a number outside it, or a "
-    "default like x=[]; or it draws from a generator of its own."
+    "remembers something from call to call, such as a list or a number outside it, or a default "
+    "like x=[]; or it draws from a generator of its own."
 )
 
 STOPS = dict.fromkeys(
@@ -268,8 +267,7 @@ def is_ours(function: Any) -> bool:
 
 def numbers_of(outcomes: Outcomes) -> set[float]:
     """Collect the numbers in results."""
-    entries = (entry for outcome in outcomes for _, entry in entries_of(outcome.value))
-    return set(filter(is_number, entries))
+    return {entry for o in outcomes for _, entry in entries_of(o.value) if is_number(entry)}
 
 
 def in_words(first: str, *more: str) -> str:
@@ -352,7 +350,8 @@ def another_answer_each_time(attempt: Attempt) -> str:
         np.random.set_state(numbers[1])
         torch.set_rng_state(numbers[2])
     draws = equally[0] == equally[1] and any(again() != equally[0] for _ in range(3))
-    return in_words(DRAWS if draws else REMEMBERS, attempt.exercise.direction)
+    how = "draws random numbers." if draws else REMEMBERS
+    return in_words(AGAIN + how, attempt.exercise.direction)
 
 
 def known_mistake(attempt: Attempt) -> str:

@@ -238,8 +238,15 @@ def nearly_alike(a: Any, b: Any) -> bool:
         return False
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring, _SHORT.maxother = 50, 60
+class _Short(reprlib.Repr):
+    """Writes what is long in little space, and numbers with some digits."""
+
+    def __init__(self, digits: int) -> None:
+        super().__init__()
+        self.maxstring, self.maxother, self.digits = 50, 60, digits
+
+    def repr_float(self, value: float, level: int) -> str:  # noqa: ARG002 - as reprlib calls it
+        return f"{value:.0f}" if value.is_integer() else repr(float(f"{value:.{self.digits}g}"))
 
 
 def in_short(value: Any, digits: int = 4) -> str:
@@ -251,17 +258,7 @@ def in_short(value: Any, digits: int = 4) -> str:
         if value.size > 12:
             return f"a tensor of shape {value.shape}"
         value = value.tolist()
-
-    def shortened(part: Any) -> Any:
-        if isinstance(part, float) and math.isfinite(part):
-            return int(part) if part.is_integer() else float(f"{part:.{digits}g}")
-        if isinstance(part, list | tuple):
-            return type(part)(map(shortened, part))
-        if isinstance(part, dict):
-            return {key: shortened(entry) for key, entry in part.items()}
-        return part
-
-    return _SHORT.repr(shortened(value))
+    return _Short(digits).repr(value)
 
 
 LONG_INPUT = 24
@@ -305,8 +302,8 @@ def entries_of(value: Any, at: Probe = ()) -> Iterator[tuple[Probe, Any]]:
 def first_difference(a: Any, b: Any) -> tuple[str, str]:
     """Show two values; if they are long or look the same, the first entry that differs."""
     own, right = in_short(a), in_short(b)
-    short = len(f"{own} {right}".split()) <= LONG_RESULT and getattr(b, "ndim", 0) < 2
-    if own != right and short:
+    long = len(f"{own} {right}".split()) > LONG_RESULT or getattr(b, "ndim", 0) > 1
+    if own != right and not long:
         return own, right
     given = dict(entries_of(a))
     for at, entry in entries_of(b):
@@ -365,8 +362,8 @@ def _watch(limit: float, done: threading.Event, reasons: list[str]) -> None:
     while not done.wait(min(0.1, limit)):
         if _memory() > most:
             reasons.append(
-                "takes more than a gigabyte of memory, so it was stopped. Does a list grow in a "
-                "loop that never ends, or is a tensor far larger than it has to be?"
+                "takes more than a gigabyte of memory, so it was stopped. Does a list grow without "
+                "end, or is a tensor far too large?"
             )
         elif time.process_time() - start >= limit:
             reasons.append(
