@@ -19,7 +19,7 @@ import io
 import random
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -41,12 +41,14 @@ from cloze.teaching.results import (
     anything,
     as_plain,
     call,
+    entries_of,
     first_difference,
     in_short,
     is_number,
     kind_of,
     named,
     nearly_alike,
+    parameters_of,
 )
 from cloze.teaching.symptoms import (
     PLAIN,
@@ -74,10 +76,9 @@ LONG_PRINT = 2000
 OURS = "That is the package's own function; write yours, because the exercise is what it does."
 
 AGAIN = "Your function gives a different answer to the same input each time: it "
-DRAWS = f"{AGAIN}draws random numbers."
 REMEMBERS = (
-    f"{AGAIN}remembers something from call to call, such as a list or a number outside it, or a "
-    "default like x=[]; or it draws from a generator of its own."
+    "remembers something from call to call, such as a list or a number outside it, or a default "
+    "like x=[]; or it draws from a generator of its own."
 )
 
 STOPS = dict.fromkeys(
@@ -185,10 +186,9 @@ class Exercise:
             return "You hand in a class; hand in a function, which begins with `def`."
         if inspect.iscoroutinefunction(answer):
             return "Leave out `async` before `def`: your function is called as any other is."
-        wanted = list(inspect.signature(self.solution).parameters)
+        wanted, own = parameters_of(self.solution), parameters_of(answer)
         called = f"{name}({', '.join(wanted)})"
         try:
-            own = list(inspect.signature(answer).parameters)
             inspect.signature(answer).bind(*wanted)
         except TypeError:
             if len(own) == len(wanted):
@@ -207,15 +207,10 @@ class Exercise:
 
     def in_another_order(self, answer: Any) -> str:
         """Say that a function has the right parameters in another order."""
-        if not callable(self.solution) or not hasattr(answer, "__code__"):
-            return ""
-        wanted, own = (list(inspect.signature(f).parameters) for f in (self.solution, answer))
+        wanted, own = parameters_of(self.solution), parameters_of(answer)
         if own == wanted or sorted(own) != sorted(wanted):
             return ""
-        return (
-            f"Your parameters are in another order: the check calls your function with "
-            f"({', '.join(wanted)}), by position, and you write ({', '.join(own)})."
-        )
+        return f"Your parameters are in another order: the check gives {', '.join(wanted)}."
 
     def first_complaint(self, answer: Any) -> str:
         """Compare an answer with the solution, with one seed after the other."""
@@ -235,13 +230,9 @@ class Exercise:
     def compare(self, function: Function, probes: Sequence[Probe]) -> str:
         """Return what is wrong with an answer on some probes; nothing if it is right."""
         attempt = Attempt(self, function, probes, [call(function, probe) for probe in probes])
-        first = attempt.raw[0]
-        empty = all(outcome.value is None or unfilled(outcome.value) for outcome in attempt.raw)
-        if empty and (nothing := nothing_in_words(first)):
-            return nothing
-        print(first.printed[:LONG_PRINT], end="")  # for those who print to find an error
-        if (rest := len(first.printed) - LONG_PRINT) > 0:
-            print(f"… (and {rest:,} more characters)")
+        printed = attempt.raw[0].printed  # by those who print to find an error
+        rest = len(printed) - LONG_PRINT
+        print(printed[:LONG_PRINT] + f"… (and {rest:,} more characters)\n" * (rest > 0), end="")
         rules = RULES if attempt.wrong else RULES_FOR_RIGHT_RESULTS
         return next(filter(None, (rule(attempt) for rule in rules)), "")
 
@@ -274,20 +265,10 @@ def is_ours(function: Any) -> bool:
     return str(getattr(function, "__module__", "")).startswith("cloze.")
 
 
-def entries_of(value: Any) -> Iterator[float]:
-    """Walk through the numbers in a result."""
-    if isinstance(value, np.ndarray):
-        value = value.ravel().astype(float).tolist()
-    if isinstance(value, list | tuple | dict):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from entries_of(entry)
-    elif is_number(value):
-        yield value
-
-
-def same_shape(a: Any, b: Any) -> bool:
-    """Whether two values are arrays of one shape."""
-    return getattr(a, "shape", None) == getattr(b, "shape", 0)
+def numbers_of(outcomes: Outcomes) -> set[float]:
+    """Collect the numbers in results."""
+    entries = (entry for outcome in outcomes for _, entry in entries_of(outcome.value))
+    return set(filter(is_number, entries))
 
 
 def in_words(first: str, *more: str) -> str:
@@ -330,15 +311,11 @@ class Attempt:
         """What every mistake gives, under its sentence."""
         return self.exercise.known(self.probes)
 
-    def shown(self, i: int) -> str:
-        """Write the arguments of a probe; longer ones as what they are."""
-        return named(self.exercise.solution, self.probes[i])
-
 
 def unused_parameters(attempt: Attempt, few: Callable[[Iterable[bool]], bool]) -> str:
     """Refuse an answer that never looks at its parameters, ``all`` or ``any`` of them."""
     unread = neglected(attempt.function) if callable(attempt.exercise.solution) else []
-    parameters = inspect.signature(attempt.function).parameters if unread else ()
+    parameters = parameters_of(attempt.function) if unread else ()
     if not unread or not few(name in unread for name in parameters):
         return ""
     instead = ""
@@ -348,7 +325,7 @@ def unused_parameters(attempt: Attempt, few: Callable[[Iterable[bool]], bool]) -
         f"Your function never uses its parameter{'s' if len(unread) > 1 else ''} "
         f"`{'` and `'.join(unread)}`{instead}. The check calls it with inputs that you have not "
         "seen.",
-        differences(attempt)[0],
+        differences(attempt)[2],
     )
 
 
@@ -374,7 +351,8 @@ def another_answer_each_time(attempt: Attempt) -> str:
         np.random.set_state(numbers[1])
         torch.set_rng_state(numbers[2])
     draws = equally[0] == equally[1] and any(again() != equally[0] for _ in range(3))
-    return in_words(DRAWS if draws else REMEMBERS, attempt.exercise.direction)
+    how = "draws random numbers." if draws else REMEMBERS
+    return in_words(AGAIN + how, attempt.exercise.direction)
 
 
 def known_mistake(attempt: Attempt) -> str:
@@ -385,12 +363,12 @@ def known_mistake(attempt: Attempt) -> str:
 
 def nothing_returned(attempt: Attempt) -> str:
     """Refuse an answer that returns nothing, or nothing for some inputs."""
-    if any(outcome.error for outcome in attempt.raw):
-        return ""
     exercise, raw = attempt.exercise, attempt.raw
-    answered = [i for i, outcome in enumerate(raw) if outcome.value is not None]
-    if len(answered) == len(raw) or not callable(exercise.solution):
-        return next(filter(None, map(nothing_in_words, raw)), "")
+    answered = [i for i, o in enumerate(raw) if o.value is not None and not unfilled(o.value)]
+    if not answered or not callable(exercise.solution):
+        return nothing_in_words(raw[0])
+    if len(answered) == len(raw) or any(outcome.error for outcome in raw):
+        return ""
     if len(answered) > 1:
         # A mistake may be why, such as a `return` inside a loop that may run 0 times.
         some = [attempt.probes[i] for i in answered]
@@ -399,8 +377,9 @@ def nothing_returned(attempt: Attempt) -> str:
             return mistake
     nothing = next(i for i in range(len(raw)) if i not in answered)
     return (
-        f"With {attempt.shown(nothing)} your function returns nothing: here it reaches no "
-        "`return`, or it returns None. Go through it line by line with this input."
+        f"With {named(exercise.solution, attempt.probes[nothing])} your function returns nothing: "
+        "here it reaches no `return`, or it returns None. Go through it line by line with this "
+        "input."
     )
 
 
@@ -409,15 +388,16 @@ def twisted(attempt: Attempt) -> str:
     if any(outcome.error for outcome in attempt.results):
         return ""
     whole = any(isinstance(outcome.value, np.ndarray) for outcome in attempt.right)
-    known = {**(twists()["tensors"] if whole else {}), **twists()["numbers"]}
-    entries = entries_of([outcome.value for outcome in attempt.results])
+    fitting = {text: f for text, f in twists().items() if whole or "tensor" not in text}
+    entries = numbers_of(attempt.results)
     round_enough = all(abs(x - round(x, 5)) <= 1e-7 * max(1, abs(x)) for x in entries)
     for symptom, outcomes in {"": attempt.right, **attempt.known}.items():
-        for twist, function in known.items():
-            results = [Outcome(after(function, outcome.value)) for outcome in outcomes]
-            plain = not symptom or re.search(PLAIN, twist)
-            if plain and results == attempt.results and ("digit" not in twist or round_enough):
-                return in_words(twist, f"And: {symptom}" if symptom else "")
+        for twist, function in fitting.items():
+            with contextlib.suppress(ArithmeticError, IndexError, TypeError, ValueError):
+                results = [Outcome(after(function, outcome.value)) for outcome in outcomes]
+                plain = not symptom or re.search(PLAIN, twist)
+                if plain and results == attempt.results and ("digit" not in twist or round_enough):
+                    return in_words(twist, f"And: {symptom}" if symptom else "")
     return ""
 
 
@@ -433,8 +413,10 @@ def two_mistakes(attempt: Attempt) -> str:
 
 def always_alike(attempt: Attempt) -> str:
     """Tell a result that is always the same, or only ever 0 or 1."""
-    values, rights = ([o.value for o in outcomes] for outcomes in (attempt.results, attempt.right))
-    own, first = {*entries_of(values)}, values[0]
+    values = [outcome.value for outcome in attempt.results]
+    own, first = numbers_of(attempt.results), values[0]
+    both = attempt.results, attempt.right
+    shapes = [[getattr(o.value, "shape", ()) for o in outcomes] for outcomes in both]
     failed = any(outcome.error for outcome in attempt.results) or not attempt.exercise.probes
     if failed or not (own or isinstance(first, list | tuple)):
         return ""
@@ -442,9 +424,9 @@ def always_alike(attempt: Attempt) -> str:
         text = f"Your result is {in_short(first)} for every input."
         if first == 0:
             text += " Is it cut off, as by // or int(), or is there a line that never runs?"
-    elif len(own) == 1 and all(map(same_shape, values, rights)):
+    elif len(own) == 1 and isinstance(first, np.ndarray) and shapes[0] == shapes[1]:
         text = f"Every entry of your tensor is {in_short(min(own))}, for every input."
-    elif own <= {0, 1} and any(entry % 1 for entry in entries_of(rights)):
+    elif own <= {0, 1} and any(number % 1 for number in numbers_of(attempt.right)):
         text = (
             "Your result is only ever 0 or 1, and the right one is in between: is it rounded or "
             "cut off, a comparison, or the best one alone?"
@@ -509,7 +491,7 @@ def the_package_s_own(attempt: Attempt) -> str:
 def changed_argument(attempt: Attempt) -> str:
     """Refuse an answer that changes what it is given."""
     for outcome, probe in zip(attempt.raw, attempt.probes, strict=True):
-        names = inspect.signature(attempt.exercise.solution).parameters if probe else ()
+        names = parameters_of(attempt.exercise.solution) if probe else ()
         for name, now, before in zip(names, outcome.given, probe, strict=True):
             if not alike(as_plain(now), as_plain(before)):
                 return (
@@ -547,7 +529,7 @@ def differences(attempt: Attempt) -> tuple[str, str, str]:
     """Say on which input an answer differs, and how; what else helps; and how without the input."""
     raw, results, right, wrong = attempt.raw, attempt.results, attempt.right, attempt.wrong
     at = wrong[0]
-    inputs = attempt.shown(at) if attempt.probes[at] else ""
+    inputs = named(attempt.exercise.solution, attempt.probes[at]) if attempt.probes[at] else ""
     others = f"Right for {len(raw) - len(wrong)} of {len(raw)} inputs, but " if at else ""
     if (error := raw[at].error) is not None:
         where = f"{others}this happened" if others else "This happened"

@@ -15,7 +15,7 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -238,8 +238,15 @@ def nearly_alike(a: Any, b: Any) -> bool:
         return False
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring, _SHORT.maxother = 50, 60
+class _Short(reprlib.Repr):
+    """Writes what is long in little space, and numbers with some digits."""
+
+    def __init__(self, digits: int) -> None:
+        super().__init__()
+        self.maxstring, self.maxother, self.digits = 50, 60, digits
+
+    def repr_float(self, value: float, level: int) -> str:  # noqa: ARG002 - as reprlib calls it
+        return f"{value:.0f}" if value.is_integer() else repr(float(f"{value:.{self.digits}g}"))
 
 
 def in_short(value: Any, digits: int = 4) -> str:
@@ -251,17 +258,7 @@ def in_short(value: Any, digits: int = 4) -> str:
         if value.size > 12:
             return f"a tensor of shape {value.shape}"
         value = value.tolist()
-
-    def shortened(part: Any) -> Any:
-        if isinstance(part, float) and math.isfinite(part):
-            return int(part) if part.is_integer() else float(f"{part:.{digits}g}")
-        if isinstance(part, list | tuple):
-            return type(part)(map(shortened, part))
-        if isinstance(part, dict):
-            return {key: shortened(entry) for key, entry in part.items()}
-        return part
-
-    return _SHORT.repr(shortened(value))
+    return _Short(digits).repr(value)
 
 
 LONG_INPUT = 24
@@ -271,43 +268,52 @@ LONG_RESULT = 14
 """Words of a wrong and a right result that are shown in full."""
 
 
+def parameters_of(function: Any) -> list[str]:
+    """List the parameters of a function; none of what has no signature."""
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
 def named(function: Function, arguments: Probe) -> str:
     """Write arguments with the names of the parameters; long ones as what they are."""
     texts = list(map(in_short, arguments))
     if len(" ".join(texts).split()) > LONG_INPUT:
         pairs = zip(texts, arguments, strict=True)
         texts = [text if " " not in text else kind_of(argument) for text, argument in pairs]
-    try:
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # a built-in function without a signature
-        names = []
+    names = parameters_of(function)
     if len(names) != len(texts):
         return f"({', '.join(texts)})"
     return ", ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
 
 
-def first_difference(a: Any, b: Any, at: Sequence[Any] = ()) -> tuple[str, str]:
-    """Show two values; if they are long or look the same, the first part in which they differ."""
+def entries_of(value: Any, at: Probe = ()) -> Iterator[tuple[Probe, Any]]:
+    """Walk through what a result holds, with the place of each entry."""
+    if isinstance(value, np.ndarray):
+        yield from np.ndenumerate(value)
+    elif isinstance(value, list | tuple | dict):
+        for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from entries_of(entry, (*at, key))
+    else:
+        yield at, value
+
+
+def first_difference(a: Any, b: Any) -> tuple[str, str]:
+    """Show two values; if they are long or look the same, the first entry that differs."""
     own, right = in_short(a), in_short(b)
     short = len(f"{own} {right}".split()) <= LONG_RESULT and getattr(b, "ndim", 0) < 2
-    if own == right or not short:
-        places: Iterable[Any] = ()
-        if isinstance(a, dict) and isinstance(b, dict):
-            places = [key for key in b if key in a]
-        elif isinstance(a, list | tuple) and isinstance(b, list | tuple):
-            places = range(min(len(a), len(b)))
-        elif isinstance(a, np.ndarray) and a.shape == getattr(b, "shape", None):
-            places = np.ndindex(a.shape)
-        for place in places:
-            if not alike(a[place], b[place]):
-                inside = place if isinstance(place, tuple) else (place,)
-                return first_difference(a[place], b[place], [*at, *inside])
-        if own == right and isinstance(a, list | tuple):
-            own = f"{len(a)} entries (the last is {in_short(a[-1])})" if a else "no entry"
-            right = f"{len(b)}"
-        elif own == right:
-            own, right = in_short(a, 8), in_short(b, 8)
-    return f"{own} at {[*at]}" if at else own, right
+    if own != right and short:
+        return own, right
+    given = dict(entries_of(a))
+    for at, entry in entries_of(b):
+        if at in given and not alike(given[at], entry):
+            digits = 8 if in_short(given[at]) == in_short(entry) else 4
+            place = f" at {[*at]}" if at else ""
+            return f"{in_short(given[at], digits)}{place}", in_short(entry, digits)
+    if own == right and isinstance(a, list | tuple):
+        return f"{len(a)} entries (the last is {in_short(a[-1])})" if a else "no entry", f"{len(b)}"
+    return own, right
 
 
 def text_of(error: BaseException | None) -> str:

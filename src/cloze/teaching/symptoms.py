@@ -128,16 +128,11 @@ def error_in_words(error: BaseException) -> str:
 
 
 @cache
-def twists() -> dict[str, dict[str, Function]]:
-    """Read what learners do to a right result: by part of ``twists.md``, by sentence."""
+def twists() -> dict[str, Function]:
+    """Read what learners do to a right result, under the sentence for it."""
     text = files("cloze.teaching").joinpath("twists.md").read_text("utf-8")
-    return {
-        part[0]: {
-            row[2]: eval(f"lambda x: {row[1]}", {"np": np})  # noqa: S307 - a file of the package
-            for row in re.finditer(r"^- `(.+?)`: (.+)$", part[1], re.M)
-        }
-        for part in re.findall(r"^## (.+)\n([^#]*)", text, re.M)
-    }
+    rows = re.findall(r"^- `(.+?)`: (.+)$", text, re.M)
+    return {said: eval(f"lambda x: {code}", {"np": np}) for code, said in rows}  # noqa: S307 - ours
 
 
 PLAIN = "rounded|cut off|other sign|per cent;|tensor"
@@ -145,20 +140,19 @@ PLAIN = "rounded|cut off|other sign|per cent;|tensor"
 
 
 def after(twist: Function, value: Any) -> Any:
-    """Apply a twist to a plain value, to each of several numbers; None where it has no meaning."""
+    """Apply a twist to a plain value, to each of several numbers.
+
+    Raises:
+        TypeError: it has no meaning there; other errors say the same.
+    """
     if isinstance(value, dict):
-        named = {name: after(twist, part) for name, part in value.items()}
-        return None if any(part is None for part in named.values()) else named
+        return {name: after(twist, part) for name, part in value.items()}
     if isinstance(value, tuple | list):
-        parts = type(value)(after(twist, part) for part in value)
-        return None if any(part is None for part in parts) else parts
+        return type(value)(after(twist, part) for part in value)
     if isinstance(value, bool) or not isinstance(value, abstract.Real | np.ndarray):
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            return as_plain(twist(np.asarray(value) * 1.0))
-    except (ArithmeticError, IndexError, TypeError, ValueError):
-        return None
+        raise TypeError(f"{value!r} is not a number.")
+    with np.errstate(all="ignore"):
+        return as_plain(twist(np.asarray(value) * 1.0))
 
 
 def codes_of(function: Any) -> Iterator[types.CodeType]:
