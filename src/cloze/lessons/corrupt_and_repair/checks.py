@@ -199,7 +199,7 @@ def suspicion(p: float, q: float, rate: float) -> float:
 
 def generators(chance: Chance) -> Probes:
     """Make words that fit more and less, of generators that draw them more and less often."""
-    yield from ((0.6, 0.6, 0.15), (0.1, 0.8, 0.15), (0.0, 0.4, 0.15), (1.0, 0.4, 0.15))
+    yield from ((0.6, 0.6, 0.15), (0.1, 0.8, 0.15), (0.0, 0.4, 0.15), (0.5, 0.5, 0.5))
     for _ in range(4):
         yield chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.4)
 

@@ -155,8 +155,8 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
         )
     if not _is(selected.sum(), ids.numel(), rates[0]):
         raise Symptom(
-            f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}. All "
-            "selected positions have a label, kept ones as well, and no others have one."
+            f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}; is it "
+            "used? All selected positions have a label, kept ones as well, and no others have one."
         )
     return inputs, labels
 
