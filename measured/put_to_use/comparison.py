@@ -24,13 +24,7 @@ from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
 from cloze.prediction.shipped import shipped_model
 from cloze.tasks.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
-from cloze.tasks.heads import (
-    FineTuned,
-    SpanExtractor,
-    TextClassifier,
-    TokenClassifier,
-    best_span,
-)
+from cloze.tasks.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.vocabulary import Vocabulary
 from cloze.world import World
 from measured.put_to_use import tasks as more

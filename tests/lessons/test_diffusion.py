@@ -9,11 +9,7 @@ import torch
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM, Model
-from cloze.lessons.writing_with_gaps.diffusion import (
-    all_costs,
-    curve,
-    line_bound,
-)
+from cloze.lessons.writing_with_gaps.diffusion import all_costs, curve, line_bound
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, hide, line_bounds
 from cloze.masking import seeded
 from cloze.objectives import MASKED

@@ -14,14 +14,7 @@ from typing import Annotated, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.arguments import (
-    Lines,
-    Probabilities,
-    Temperature,
-    among,
-    checked,
-    known_symbols,
-)
+from cloze.arguments import Lines, Probabilities, Temperature, among, checked, known_symbols
 from cloze.heads import CausalLM, Model, log_probs_at
 from cloze.vocabulary import TextError
 

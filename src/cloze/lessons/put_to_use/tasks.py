@@ -13,15 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from cloze.corpus import DATA, read_text
 from cloze.grammar import read_grammar
 from cloze.masking import IGNORE, seeded
-from cloze.vocabulary import (
-    BEGIN,
-    PAD,
-    VOCABULARY,
-    TextError,
-    Vocabulary,
-    frame,
-    normalise,
-)
+from cloze.vocabulary import BEGIN, PAD, VOCABULARY, TextError, Vocabulary, frame, normalise
 from cloze.world import World
 
 SEP = "[SEP]"

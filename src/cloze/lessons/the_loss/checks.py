@@ -10,14 +10,7 @@ import torch
 from torch import Tensor
 
 from cloze.teaching.exercise import Chance, Exercise
-from cloze.teaching.results import (
-    Probes,
-    Symptom,
-    alike,
-    kind_of,
-    number,
-    number_with_gradient,
-)
+from cloze.teaching.results import Probes, Symptom, alike, kind_of, number, number_with_gradient
 from cloze.teaching.symptoms import ask
 
 # ── 1.1 ──────────────────────────────────────────────────────────────────────────────────────────
