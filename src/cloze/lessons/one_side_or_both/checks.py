@@ -63,14 +63,18 @@ class Leaky:
     extra: tuple[tuple[int, int], ...] = ()
     """Pairs (i, j): prediction i also sees the character at position j, with j ≥ i."""
 
+    steps: bool = False
+    """Whether it sees how far each character is from the one before, and not the character."""
+
     def __call__(self, line: Tensor) -> Tensor:
         """Return logits ``(length, |V|)`` for ids ``(length,)``."""
         n = line.shape[-1]
         sees = torch.ones(n, n).tril(-1)
         vectors = torch.randn(len(VOCABULARY), len(VOCABULARY), generator=seeded(0))
-        logits = (sees * torch.arange(1, n + 1)) @ vectors[line]
+        seen = line.diff(prepend=line[:1]) % len(VOCABULARY) if self.steps else line
+        logits = (sees * torch.arange(1, n + 1)) @ vectors[seen]
         for i, j in self.extra:  # a leak need not be large, nor move all symbols
-            logits[i, :5] += 0.01 * (j + 1) * vectors[line[j], :5]
+            logits[i, :5] += 0.01 * (j + 1) * vectors[seen[j], :5]
         return logits
 
     def __repr__(self) -> str:
@@ -98,6 +102,8 @@ def models_and_lines(chance: Chance) -> Probes:
         for _, j in extra[:1]:
             ids[j] = 0
         yield Leaky(extra), torch.tensor(ids)
+    apart = chance.sample(range(1, 27), 7)  # all changed at once, their steps stay the same
+    yield Leaky(((2, 2), (2, 3)), steps=True), torch.tensor(apart)
 
 
 check_leaks = Exercise(

@@ -213,8 +213,8 @@ def _judge_mask(mask: Callable[..., Any]) -> str:
     kinds = len({*drawn[drawn != ids[0].repeat(50)].tolist()} - {MASK})
     if 0 < kinds < MASK:
         raise Symptom(
-            f"Only {kinds} of the 28 characters turn up among the swapped ones: each position "
-            "must draw its own, any from 0 to 27."
+            f"Swapped positions show only {kinds} of the 28 characters: each position must draw "
+            "its own, any from 0 to 27."
         )
     if not are((m, r)):
         why = next((why for why, shares in FATES.items() if are(shares(m, r))), "")
@@ -286,7 +286,7 @@ check_coverage = Exercise(
 
 # ── 2.5 ──────────────────────────────────────────────────────────────────────────────────────────
 
-PATTERNS, LONG = 6_000, 24
+PATTERNS, LONG = 20_000, 24
 """How often a pattern is drawn, for a line of how many characters."""
 
 LEAST, MOST = 0.12, 0.18
@@ -343,7 +343,10 @@ def _judge_pattern(pattern: Callable[..., Any]) -> str:
             f"position in {share:.1%}. What is different about position {worst}? Let no place in "
             "the line be special, neither its beginning nor its end."
         )
-    return f"You select {share:.1%} of the positions, all equally often, and never two neighbours."
+    return (
+        f"You select {share:.1%} of the positions, never two neighbours, and as far as "
+        f"{PATTERNS:,} draws show, all equally often."
+    )
 
 
 check_my_pattern = Exercise(
