@@ -1,10 +1,11 @@
-"""What holds for all tests: how they share the processor's cores, and their settings."""
+"""What holds for all tests: how they share the processor's cores, settings, and files."""
 
 from __future__ import annotations
 
 import os
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -96,8 +97,47 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip("slow: python run.py test --slow"))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say at the very end if the browser tests did not run."""
+BEFORE, LEFT = pytest.StashKey[set[str]](), pytest.StashKey[list[str]]()
+
+
+def git_status(folder: Path) -> set[str]:
+    """Return the lines of ``git status``; none without git, and none in a source archive."""
+    command = ["git", "--no-optional-locks", "status", "--porcelain", "--untracked-files=all", "."]
+    try:
+        said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except OSError:
+        return set()
+    return set(said.stdout.splitlines())
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Remember how the checkout was before the first test."""
+    if not hasattr(session.config, "workerinput"):
+        session.config.stash[BEFORE] = git_status(session.config.rootpath)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hold the tests to leaving the checkout as it was.
+
+    Nothing tells a file that a test wrote from one that was edited meanwhile. So this fails where
+    nobody edits: in CI, which all such services name in the environment.
+    """
+    if not hasattr(session.config, "workerinput"):
+        left = git_status(session.config.rootpath) ^ session.config.stash[BEFORE]
+        session.config.stash[LEFT] = sorted(left)
+        if left and "CI" in os.environ:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say at the very end what changed in the checkout, and if the browser tests did not run."""
+    left = config.stash.get(LEFT, [])
+    if left:
+        terminalreporter.section("changed while the tests ran", red="CI" in os.environ, bold=True)
+        terminalreporter.write_line("If it was not you, a test did; none may:")
+        terminalreporter.write_line("\n".join(left))
     reasons = {str(report.longrepr[2]) for report in terminalreporter.getreports("skipped")}
     for reason in sorted(reason for reason in reasons if "There is no Chromium" in reason):
         terminalreporter.section("browser tests skipped", yellow=True)

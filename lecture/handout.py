@@ -13,8 +13,10 @@ from pathlib import Path
 
 import nbformat
 
+from cloze.serving import lab
+
 HERE = Path(__file__).resolve().parent
-NOTEBOOKS = (HERE.parent / "notebooks" / "01_the_loss.ipynb", HERE / "90_minutes.ipynb")
+NOTEBOOKS = (lab.NOTEBOOKS / "01_the_loss.ipynb", HERE / "90_minutes.ipynb")
 
 
 def figures() -> dict[str, str]:

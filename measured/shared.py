@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 import cloze.lessons
 from cloze.encoder import EncoderConfig
@@ -72,6 +73,31 @@ class ResultsFile:
         new = self.path.with_suffix(".part")
         new.write_text(json.dumps(self.results, indent=1) + "\n", encoding="utf-8")
         new.replace(self.path)
+
+
+def area_under_curve(scores: Tensor, wanted: Tensor) -> float:
+    """Return the AUC: the probability that a positive scores higher than a negative (ties: half).
+
+    1 means that every positive comes first, ½ is chance.
+
+    Args:
+        scores: of any shape.
+        wanted: where the positives are, boolean, of the same shape.
+
+    Raises:
+        ValueError: a score is NaN, or there are no positives or no negatives.
+    """
+    if scores.isnan().any():
+        raise ValueError("A score is NaN, which is neither higher nor lower than another.")
+    ours, others = scores[wanted], scores[~wanted].sort().values
+    if not len(ours) or not len(others):
+        raise ValueError(
+            "An area under the curve compares what is wanted with what is not; mark at least one "
+            "of each."
+        )
+    below = torch.searchsorted(others, ours, right=False).double()
+    at_most = torch.searchsorted(others, ours, right=True).double()
+    return float((below + at_most).mean()) / 2 / len(others)
 
 
 def begun(

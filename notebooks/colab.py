@@ -23,7 +23,8 @@ from typing import Any
 import nbformat
 from packaging.requirements import Requirement
 
-from notebooks.execute import DIGESTS, digests
+from cloze.serving.server import SHIPPED
+from notebooks.execute import digests
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -201,7 +202,7 @@ def main(arguments: list[str]) -> int:
         if made != notebook:
             nbformat.write(made, path)
             changed += 1
-    DIGESTS.write_text(digests(), encoding="utf-8")
+    SHIPPED.write_text(digests(), encoding="utf-8")
     print(f"{changed} notebooks written for {GITHUB}{repository or '… (no name yet)'}")
     return 0
 

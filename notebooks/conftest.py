@@ -1,7 +1,8 @@
 """What strict nbval needs here.
 
 Dead kernels are noticed, a widget that reports for minutes loses nothing, no notebook can reach a
-network, and what a processor with AVX-512 has computed is compared with what one without computes.
+network, and what a processor with AVX-512 has computed is compared with what one without computes
+(``tests/notebooks/test_processors.py`` compares it with others').
 """
 
 from __future__ import annotations
@@ -33,12 +34,15 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 
 OTHER_PROCESSOR = (
-    {"ATEN_CPU_CAPABILITY": "avx2"} if torch.backends.cpu.get_cpu_capability() == "AVX512" else {}
+    {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    if torch.backends.cpu.get_cpu_capability() == "AVX512"
+    else {}
 )
-"""Has torch compute as on a processor that is not this one.
+"""Has torch, and the two libraries it multiplies with, compute as on a processor without AVX-512.
 
 Notebooks are executed with the kernels of torch that this processor has. That a second time gives
-the same is no news; that others, which round otherwise, give it is what a learner relies on.
+the same is no news; that others, which round otherwise, give it is what a learner relies on. What
+the environment asks for goes first.
 """
 
 
@@ -46,7 +50,8 @@ class WatchedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
     """A kernel of nbval's that is watched while it works."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        with patch.dict(os.environ, {**OTHER_PROCESSOR, "TQDM_DISABLE": "1"}):  # as execute.py
+        settings_here = {**OTHER_PROCESSOR, **os.environ, "TQDM_DISABLE": "1"}  # as execute.py
+        with patch.dict(os.environ, settings_here):
             super().__init__(*arguments, **settings)
 
     def get_message(self, stream: str, timeout: float | None = None) -> Any:

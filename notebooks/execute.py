@@ -11,7 +11,6 @@ of all notebooks are written anew, since JupyterLab trusts those alone (``cloze.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -24,8 +23,9 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from cloze.serving.server import SHIPPED, digest_of
+
 HERE = Path(__file__).resolve().parent
-DIGESTS = HERE.parent / "src" / "cloze" / "serving" / "SHA256SUMS"
 FOLDERS = (HERE, HERE.parent / "lecture")
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -63,8 +63,7 @@ def execute(path: Path) -> None:
 def digests() -> str:
     """Write the digest of each notebook of the series, in the form of ``sha256sum``."""
     paths = sorted(HERE.glob("*.ipynb"))
-    rows = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
-    return "".join(rows)
+    return "".join(f"{digest_of(path)}  {path.name}\n" for path in paths)
 
 
 def reason(error: Exception) -> str:
@@ -81,7 +80,7 @@ def reason(error: Exception) -> str:
 def main(names: list[str]) -> int:
     """Execute the named notebooks, or all; return the exit code."""
     if names == ["--digests"]:
-        DIGESTS.write_text(digests(), encoding="utf-8")
+        SHIPPED.write_text(digests(), encoding="utf-8")
         return 0
     paths = [Path(name).resolve() for name in names]
     if not paths:
@@ -104,7 +103,7 @@ def main(names: list[str]) -> int:
         else:
             print(f"{path.name}: {time.perf_counter() - started:.1f} s")
     if HERE in {path.parent for path in paths}:
-        DIGESTS.write_text(digests(), encoding="utf-8")
+        SHIPPED.write_text(digests(), encoding="utf-8")
     return 1 if failed else 0
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, distributed
 
 from cloze import __main__ as command_line
@@ -19,15 +22,18 @@ from cloze.adapt.chunks import Masks, cut, prepare
 from cloze.adapt.costs import costs
 from cloze.adapt.documents import Document, hold_out, read_documents
 from cloze.adapt.recipe import AdaptRecipe, Examples
-from cloze.adapt.run import STATE, Adaptation
+from cloze.adapt.run import Adaptation
+from cloze.adapt.saved import SEAL, STATE
 from cloze.corpus import DATA
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import load_folder
 from cloze.lessons.your_own_text import packing
 from cloze.lessons.your_own_text.letters import FOLDER, letters
 from cloze.masking import IGNORE
+from tests.handover.folders import folder, tokenizer
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
 
+CAPTURE = pytest.CaptureFixture[str]
 STEPS = ["--steps", "6", "--batch-size", "4", "--length", "64", "--learning-rate", "1e-3"]
 
 
@@ -92,7 +98,7 @@ def test_it_writes_a_folder_that_others_load_and_a_card_that_says_what_was_measu
 
 @CAN_INTERRUPT
 def test_a_run_that_is_stopped_and_resumed_is_the_whole_run(
-    home: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, whole: Path, tmp_path: Path, capsys: CAPTURE
 ) -> None:
     out = tmp_path / "out"
     with interrupt_in(adapt_run, "Record", 3):
@@ -180,6 +186,8 @@ def test_every_chunk_is_read_once_in_an_epoch_and_general_text_beside_it(
     assert own <= {*numbers}
     assert len(numbers) == 2 * len(own)
     assert numbers != [chunk.number for chunk in examples._ordered(1)]
+    whole = Examples(texts, Masks(tokenizer, 0.3, 0), AdaptRecipe(batch_size=65_536))
+    assert whole.recipe.batch_size == len(own)  # no larger than the text
 
 
 def test_costs_are_those_of_dense_logits_and_a_difference_is_paired(model: tuple[Any, Any]) -> None:
@@ -211,6 +219,35 @@ def test_lines_in_one_row_are_as_alone_if_they_are_kept_apart(model: tuple[Any, 
     assert not torch.allclose(packing.costs_of_second(theirs, masks, pairs, apart=False), alone)
 
 
+def test_what_a_tokenizer_does_not_know_is_left_out_and_counted(home: Path) -> None:
+    documents, drops = read_documents([home / "mine"]), tokenizer("bert")
+    signs = [Document(sign, f"{sign} {sign}\n") for sign in "😀🎉🚀🌈🍕🎸🐙🦊🌵🎲"]
+    texts = prepare([*documents, *signs], [], drops, length=64)
+    assert "letters; 10 chunks without an ordinary piece left out" in texts.summary
+    assert all(Masks(drops, 0.3, 0).draw(c, 0)["labels"].max() > 0 for c in texts.own)
+    dropped = [Document("", each.text + "\u200b" * 900) for each in documents]
+    before, after = (cut(each, drops, 64) for each in (documents, dropped))  # in characters:
+    assert all(map(torch.equal, *([c.characters for c in each] for each in (before, after))))
+    half = [Document("", f"{each.text} {'привет ' * 100}") for each in documents]
+    with pytest.raises(ValueError, match=r"pieces cover 45% of [\d,]+ letters"):
+        prepare(half, [], drops, length=64)
+
+
+def test_costs_are_the_same_on_whichever_side_a_tokenizer_pads(home: Path, tmp_path: Path) -> None:
+    settings = folder("bert", tmp_path) / "tokenizer_config.json"
+    said = json.loads(settings.read_text("utf-8"))
+    mine = read_documents([home / "mine"])
+    short = [Document("", each.text[: 30 * n]) for n, each in enumerate(mine, 1)]
+    found = []
+    for names in (["input_ids", "attention_mask"], ["input_ids"], []):
+        side = "right" if len(names) > 1 else "left"
+        changed = said | {"padding_side": side, "model_input_names": names}
+        settings.write_text(json.dumps(changed), "utf-8")
+        theirs, pads = load_folder(tmp_path)
+        found.append(costs(theirs, cut(short, pads, 36), Masks(pads, 0.3, 0)).per_character)
+    assert found == pytest.approx([found[0]] * 3)
+
+
 @pytest.fixture
 def run(home: Path, tmp_path: Path) -> Adaptation:
     recipe = AdaptRecipe(steps=3, batch_size=4, length=64)
@@ -237,11 +274,13 @@ def test_a_curve_watches_it_and_its_stop_keeps_it(run: Adaptation) -> None:
         (b"Too short.", "at least 2,000 are needed"),
         ("Μῆνιν ἄειδε θεὰ Πηληϊάδεω ".encode() * 200, "does not know the script"),
         ("学而时习之，不亦说乎？".encode() * 200, "does not know the script"),
+        ("A letter. ".encode("utf-16-le") * 200, "holds NULs, as UTF-16 does"),
+        (b"[SEP] " * 500, "pieces cover 0% of 2,500 letters"),
     ],
-    ids=["binary", "short", "greek", "chinese"],
+    ids=["binary", "short", "greek", "chinese", "utf-16", "special tokens"],
 )
 def test_a_text_that_cannot_be_used_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, words: str
+    tmp_path: Path, capsys: CAPTURE, content: bytes, words: str
 ) -> None:
     path, out = tmp_path / "text.txt", tmp_path / "out"
     path.write_bytes(content)
@@ -252,7 +291,7 @@ def test_a_text_that_cannot_be_used_is_refused(
 
 
 def test_what_is_there_stays_and_wrong_numbers_are_refused(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, tmp_path: Path, capsys: CAPTURE
 ) -> None:
     full, out = tmp_path / "full", tmp_path / "out"
     full.mkdir()
@@ -271,19 +310,28 @@ def test_of_a_folder_the_texts_are_read_and_the_rest_is_counted(home: Path, tmp_
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "letter.txt").write_text((home / "mine" / "01.txt").read_text("utf-8") * 4)
     (tmp_path / "a" / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    (tmp_path / "a" / "package-lock.json").write_text("{}")
+    (tmp_path / "a" / "page.html").write_text("<p>markup</p>")
+    (tmp_path / "rows.csv").write_text('id,text\n1,"a row, and\nits second line"\n')
+    (tmp_path / "rows.jsonl").write_text('{"id": 1, "text": "a line"}\n\n')
+    (tmp_path / "table.csv").write_text("id,name\n1,nobody\n")
     (tmp_path / ".hidden.txt").write_text("hidden")
     printed: list[str] = []
     documents = read_documents([tmp_path], printed.append)
     assert len(documents) > 1  # a single file is cut into sections
-    assert "hidden" not in "".join(each.text for each in documents)
-    assert printed == [f"{tmp_path}: 1 file without text in UTF-8 passed over: a/photo.jpg"]
+    text = "".join(each.text for each in documents)
+    assert "a row, and\nits second line" in text
+    assert "a line" in text
+    assert not re.search("hidden|markup|nobody", text)
+    skipped = "a/package-lock.json, a/page.html, a/photo.jpg …"
+    assert printed == [f"{tmp_path}: 4 files without plain text in UTF-8 passed over: {skipped}"]
 
 
 def test_a_full_disk_and_a_killed_process_lose_nothing_that_was_saved(
     home: Path,
     whole: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    capsys: CAPTURE,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from transformers import Trainer
@@ -302,10 +350,53 @@ def test_a_full_disk_and_a_killed_process_lose_nothing_that_was_saved(
     assert "No space left on device. Make room" in capsys.readouterr().err
     monkeypatch.undo()
     assert {path.name for path in run.iterdir()} == {"checkpoint-1", "checkpoint-2"}
-    (run / "checkpoint-2" / STATE).write_text('{"log_hist')  # killed while it was written
+    (run / "checkpoint-2" / STATE).write_text(
+        '{"log_hist'
+    )  # and even if somebody says it is whole:
+    (run / "checkpoint-2" / SEAL).write_text("{}")
     assert command_line.main(command(home, out, "--resume")) == 0
     assert furthest(weights(out), weights(whole)) < 1e-6
     assert not run.exists()
+
+
+@pytest.fixture(scope="module")
+def stopped(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that has taken one of six steps."""
+    kept = tmp_path_factory.mktemp("stopped") / "out.run"
+    recipe = AdaptRecipe(steps=6, batch_size=4, length=64, learning_rate=1e-3)
+    mine, general = (read_documents([home / name]) for name in ("mine", "general"))
+    Adaptation(FOLDER, mine, general, recipe, kept).train(stop=lambda: True)
+    return kept
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"log_history": [{"los', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "name", [STATE, SEAL, "model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth"]
+)
+def test_a_damaged_run_is_refused_in_a_sentence_and_stays(
+    stopped: Path, home: Path, tmp_path: Path, capsys: CAPTURE, name: str, content: bytes
+) -> None:
+    shutil.copytree(stopped, tmp_path / "out.run")
+    (tmp_path / "out.run" / "checkpoint-1" / name).write_bytes(content)
+    assert command_line.main(command(home, tmp_path / "out", "--resume")) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert f"checkpoint-1/{name} is damaged: it is not what was written" in Path(said).as_posix()
+    assert (tmp_path / "out.run" / "checkpoint-1").is_dir()
+
+
+def test_a_run_goes_on_with_its_own_model_only(
+    stopped: Path, home: Path, tmp_path: Path, capsys: CAPTURE
+) -> None:
+    shutil.copytree(stopped, tmp_path / "out.run")
+    other = shutil.copytree(FOLDER, tmp_path / "other")
+    changed = weights(FOLDER)
+    changed["decoder.bias"] += 1
+    save_file(changed, other / "model.safetensors", {"format": "pt"})
+    words = [
+        str(other) if word == str(FOLDER) else word for word in command(home, tmp_path / "out")
+    ]
+    assert command_line.main([*words, "--resume"]) == 1
+    assert "was begun with another model; name the same" in capsys.readouterr().err
 
 
 def test_a_loss_that_is_not_finite_ends_it(run: Adaptation) -> None:

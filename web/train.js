@@ -150,7 +150,7 @@ export class PageTraining {
    * @param {Settings} settings
    * @param {(name: string) => Promise<ArrayBuffer>} bytes
    * @param {() => Worker} start  Make the worker.
-   * @param {(yours: Yours) => void} onModel  Is given what there is to play with whenever a training
+   * @param {(yours: Yours) => unknown} onModel  Is given what there is to play with whenever a training
    *   has stopped, finished or been loaded, and whenever a model has been loaded.
    */
   constructor(settings, bytes, start, onModel = () => {}) {
@@ -349,11 +349,12 @@ export class PageTraining {
     if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
     this.#mustBeFree();
     const { corpus: series } = this.#settings;
+    const own = this.#own;
     this.thread.hire();
     try {
       const { trained, corpus, ...found } = await this.thread.ask("look", given);
       if (trained) {
-        this.#onModel({ ...trained, text: given.name });
+        await this.#onModel({ ...trained, text: given.name });
         this.files.assign({ note: `${given.name} is loaded, a model to play with.` });
         return;
       }
@@ -371,7 +372,7 @@ export class PageTraining {
     try {
       await this.#ready();
     } catch (error) {
-      this.#run = undefined;
+      [this.#own, this.#run] = [own, undefined];
       this.curve.assign({ action: this.#rest });
       throw error;
     }

@@ -19,7 +19,6 @@ from torch import Tensor
 
 from cloze.checkpoint import CHECKPOINTS, save_model
 from cloze.corpus import Corpus
-from cloze.evaluation import area_under_curve
 from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair import corruptions, exact, mending
 from cloze.lessons.corrupt_and_repair.objective_infilling import INFILLING
@@ -31,7 +30,7 @@ from cloze.training import EVEN, Source, TrainingRun
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
 from measured.corrupt_and_repair import probes
-from measured.shared import SEEDS, ResultsFile, begun, finished
+from measured.shared import SEEDS, ResultsFile, area_under_curve, begun, finished
 
 BUDGETS = {"world": 600, "english": 500}
 """The budget of each text: the time of so many masked steps."""
@@ -116,8 +115,18 @@ def baselines(world: World) -> dict[str, Any]:
     """Return what counting words is worth, and what the most costly corruption loses."""
     return {
         "bag of words": worth(world, partial(probes.bag_of_words, world)),
-        "one word replaced": exact.lost(world, exact.one_replaced(world.vocabulary.n_ordinary)),
+        "one word replaced": exact.lost(world, one_replaced(world.vocabulary.n_ordinary)),
     }
+
+
+def one_replaced(n_ordinary: int) -> exact.Channel:
+    """Replace any one word by any other."""
+    return lambda line: (
+        (*line[:i], word, *line[i + 1 :])
+        for i in range(len(line))
+        for word in range(n_ordinary)
+        if word != line[i]
+    )
 
 
 def main() -> None:

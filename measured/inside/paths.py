@@ -114,7 +114,7 @@ def main() -> None:
             **{
                 way: round(float(share), 3) for way, share in zip(WAYS, shares.mean(0), strict=True)
             },
-            "mostly straight": int((shares[:, 1] > 0.5).sum()),
+            "mostly": {way: int(n) for way, n in zip(WAYS, (shares > 0.5).sum(dim=0), strict=True)},
             "heads": [
                 [round(float(x), 3) for x in layer] for layer in (by_head / total).mean(dim=-1)
             ],

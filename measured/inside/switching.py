@@ -6,8 +6,8 @@ fixed masks of the series, and measures how much more the truth then costs (abou
 idle core). A part that is off gives its mean over the selected positions. The
 differences are paired: the same positions are asked about with the part and without it.
 
-It also asks how well attention weights foretell such effects: from a gap to each other position,
-and from head to head.
+It also asks how well attention weights foretell the effect of hiding a character, beside rulers
+that need no look inside.
 
 Source: Michel et al. 2019, Are Sixteen Heads Really Better than One (heads switched off one by
 one); Jain and Wallace 2019, Attention is not Explanation (weights beside the effect of hiding).
@@ -15,6 +15,7 @@ one); Jain and Wallace 2019, Attention is not Explanation (weights beside the ef
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ from torch.nn import functional as F
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Change, changed, run
-from cloze.lenses import Measurements, measurements_of, moved, off
+from cloze.lenses import measurements_of, moved, off
 from cloze.lessons.inside.results import rank_correlation
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction.answers import occlusion
@@ -74,49 +75,52 @@ def effect(before: Tensor, after: Tensor, window: Tensor) -> dict[str, float]:
     return {"nats": round(float(mean), 4), "error": round(float(error), 4)}
 
 
-def weights_and_hiding(model: MaskedLM, windows: Tensor) -> dict[str, float]:
-    """Compare, from one gap in each window, what is told about each other position.
+def weights_and_hiding(model: MaskedLM, windows: Tensor) -> dict[str, Any]:
+    """Ask of one gap in each window what tells how much hiding each other position changes there.
 
     Returns:
-        The mean rank correlation with the size of the effect of hiding the position: of attention
-        weights (the mean over all heads), of weights times values (the sum over all heads), and,
-        for comparison, of nearness to the gap, which nobody has to look inside for.
+        By name a mean over windows and its standard error. First the rank correlation with the
+        effect of hiding: of attention weights (the mean over all heads), of weights times values
+        (the sum over all heads), of nearness to the gap, and of the mean effect at each place in
+        the other windows. Then, of these rulers, how far the weights are ahead, and the partial
+        correlation of the weights given the ruler. "same distance" is, by the distance, in how many
+        windows the side that gets more weight is the one whose hiding has more effect.
     """
     gap = windows.shape[1] // 2
     others = [i for i in range(windows.shape[1]) if i != gap]
-    told: dict[str, list[float]] = {"weights": [], "weights times values": [], "nearness": []}
-    near = -torch.tensor([abs(i - gap) for i in others])
+    rows = defaultdict(list)
     for line in windows:
-        hidden = occlusion(model, line, [gap], gap).abs()[others]
+        rows["effect"].append(occlusion(model, line, [gap], gap).abs()[others])
         masked = line.clone()
         masked[gap] = model.vocabulary.mask_id
         parts = run(model, masked[None])
         layers = range(model.config.n_layers)
         weights = torch.stack([parts["pattern", n][0, :, gap] for n in layers]).mean(dim=(0, 1))
         moves = torch.stack([moved(parts, model, n, gap)[0] for n in layers]).sum(dim=(0, 1))
-        told["weights"].append(rank_correlation(weights[others], hidden))
-        told["weights times values"].append(rank_correlation(moves[others], hidden))
-        told["nearness"].append(rank_correlation(near, hidden))
-    return {name: round(sum(values) / len(values), 3) for name, values in told.items()}
+        rows["weights"].append(weights[others])
+        rows["weights times values"].append(moves[others])
+    told = {name: torch.stack(values) for name, values in rows.items()}  # (windows, others)
+    effect, weights = told.pop("effect"), told["weights"]
+    told["nearness"] = -torch.tensor([abs(i - gap) for i in others]).expand_as(effect)
+    told["effect elsewhere"] = effect.sum(dim=0) - effect
 
+    def correlation(a: Tensor, b: Tensor) -> Tensor:
+        return torch.tensor([rank_correlation(*pair) for pair in zip(a, b, strict=True)])
 
-def sizes(model: MaskedLM, batch: MaskedBatch, means: Measurements) -> dict[str, dict[str, float]]:
-    """Return of each head how sharply it looks at selected positions, and how much it moves there.
-
-    The first is its largest weight, the second the length of what it adds beyond its mean.
-    """
-    chosen = batch.selected[: 4 * LINES_AT_ONCE]
-    parts = run(model, batch.inputs[: 4 * LINES_AT_ONCE])
-    found: dict[str, dict[str, float]] = {"sharpest": {}, "moves": {}}
-    for name, (n, h) in heads_of(model).items():
-        sharp = parts["pattern", n][:, h].amax(dim=-1)[chosen].mean()
-        width = model.config.d_head
-        matrix = model.encoder.layers[n].attention.output.weight  # type: ignore[union-attr]
-        mean = means.means["z", n][h] @ matrix.T[h * width : (h + 1) * width]  # type: ignore[index]
-        added = parts["result", n][:, :, h][chosen] - mean
-        found["sharpest"][name] = round(float(sharp), 4)
-        found["moves"][name] = round(float(added.norm(dim=-1).mean()), 4)
-    return found
+    found = {name: correlation(values, effect) for name, values in told.items()}
+    for ruler in ("nearness", "effect elsewhere"):
+        told_by, alike = found[ruler], correlation(weights, told[ruler])
+        found[f"weights beyond {ruler}"] = found["weights"] - told_by
+        scale = ((1 - told_by**2) * (1 - alike**2)).sqrt()
+        found[f"weights given {ruler}"] = (found["weights"] - told_by * alike) / scale
+    more = [x[:, :gap].flip(1)[:, : gap - 1] > x[:, gap:] for x in (weights, effect)]
+    return {
+        **{
+            name: [round(float(x.mean()), 3), round(float(x.std()) / len(x) ** 0.5, 3)]
+            for name, x in found.items()
+        },
+        "same distance": (more[0] == more[1]).sum(dim=0).tolist(),
+    }
 
 
 def main() -> None:
@@ -142,9 +146,7 @@ def main() -> None:
     def without_feed_forward(layer: int) -> dict[str, float]:
         return effect_of(off("mlp_out", layer - 1, means.means))
 
-    def told(what: str) -> dict[str, Any]:
-        if what == "heads":
-            return sizes(model, batch, means)
+    def told() -> dict[str, Any]:
         return weights_and_hiding(model, corpus.held_out_windows()[:: 1195 // GAPS][:GAPS])
 
     measurements = ResultsFile(
@@ -160,7 +162,7 @@ def main() -> None:
     names = [*heads]
     for i, name in enumerate(names):
         measurements.measure("two", without, [name], names[i + 1 :])
-    measurements.measure("told", told, ["positions", "heads"])
+    measurements.measure("told", told)
 
 
 if __name__ == "__main__":

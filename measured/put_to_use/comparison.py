@@ -18,21 +18,16 @@ from cloze.corpus import Corpus
 from cloze.encoder import Encoder
 from cloze.evaluation import held_out_loss
 from cloze.lessons.put_to_use import tasks
-from cloze.lessons.put_to_use.faults import PROGRAMS, fault_odds, hits, labels_of, plant
+from cloze.lessons.put_to_use.faults import PROGRAMS, hits, plant
 from cloze.lessons.put_to_use.results import START
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
 from cloze.prediction.shipped import shipped_model
 from cloze.tasks.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
-from cloze.tasks.heads import (
-    FineTuned,
-    SpanExtractor,
-    TextClassifier,
-    TokenClassifier,
-    best_span,
-)
+from cloze.tasks.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.vocabulary import Vocabulary
 from cloze.world import World
+from measured.put_to_use import tasks as more
 from measured.shared import ResultsFile
 
 RATES = {"pretrained": 0.003, "frozen": 0.0, "from scratch": 0.003}
@@ -85,14 +80,14 @@ def spans_right(
     test: Task,
 ) -> dict[str, float]:
     """Return the share of spans whose first and last word are right."""
-    allowed = tasks.may_answer(test.input_ids, pairs)
+    allowed = more.may_answer(test.input_ids, pairs)
     spans = best_span(answers(model, test.input_ids), allowed)
     return {"right": float((spans == test.labels).all(1).double().mean())}
 
 
 def names_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]:  # noqa: ARG001
-    tags = tasks.likeliest_tags(answers(model, test.input_ids), test.labels)
-    return {"F1": entity_f1(tasks.tags_of(test.labels), tags).f1}
+    tags = more.likeliest_tags(answers(model, test.input_ids), test.labels)
+    return {"F1": entity_f1(more.tags_of(test.labels), tags).f1}
 
 
 def faults_found(
@@ -102,7 +97,7 @@ def faults_found(
     test: Task,
 ) -> dict[str, float]:
     """Return the share of faults at the position that the model finds most likely."""
-    return {"right": hits(fault_odds(world, model, test.input_ids), test.labels.argmax(1))}
+    return {"right": hits(more.fault_odds(world, model, test.input_ids), test.labels.argmax(1))}
 
 
 def fault_lines(world: World) -> Callable[[int, int], tuple[Task, Task]]:
@@ -110,7 +105,7 @@ def fault_lines(world: World) -> Callable[[int, int], tuple[Task, Task]]:
 
     def drawn(n: int, seed: int) -> Task:
         faulty = plant(world, n, seed)
-        return Task(faulty.input_ids, labels_of(faulty, world))
+        return Task(faulty.input_ids, more.labels_of(faulty, world))
 
     test = drawn(300, 1)
 
@@ -140,7 +135,7 @@ def experiments() -> dict[str, Experiment]:
     new = len(pairs) - len(words)
     two = partial(in_world.add_symbols, new, tasks.PAIR_LENGTH)
     read = partial(english.add_symbols, 1)
-    names = tasks.name_task(tasks.named_sentences())
+    names = more.name_task(tasks.named_sentences())
 
     return {
         "sentiment": Experiment(
@@ -194,7 +189,7 @@ def experiments() -> dict[str, Experiment]:
             batch_size=16,
         ),
         "entailment": Experiment(
-            in_order(tasks.entailment_task(world, 800), 300),
+            in_order(more.entailment_task(world, 800), 300),
             two,
             lambda encoder: TextClassifier(encoder, pairs, 2),
             share_right,

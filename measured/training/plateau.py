@@ -6,8 +6,8 @@ measures held-out loss on the way (six minutes on an idle core).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import islice
 
 import torch
@@ -26,9 +26,9 @@ MOMENTS = (20, 35, 50, 78, 110, 150, 200, STEPS)
 """The numbers of steps after which held-out loss is measured."""
 
 
-def by_recipe(query_key_rate: float, model: MaskedLM, corpus: Corpus, seed: int) -> Iterator[int]:
-    """Train by the recipe of the series, queries and keys at a rate of their own."""
-    recipe = Recipe(steps=STEPS, evaluations=0, seed=seed, query_key_learning_rate=query_key_rate)
+def by_recipe(model: MaskedLM, corpus: Corpus, seed: int) -> Iterator[int]:
+    """Train by the recipe of the series."""
+    recipe = Recipe(steps=STEPS, evaluations=0, seed=seed)
     for record in fit(TrainingRun(model, corpus, recipe)):
         yield record.step
 
@@ -38,16 +38,24 @@ def ordinary() -> MaskedLM:
     return MaskedLM(EncoderConfig(neighbour_focus=0.0))
 
 
-OURS = partial(by_recipe, Recipe().query_key_learning_rate)
-LARGER = partial(by_recipe, Recipe().matrix_learning_rate)
+def waves() -> MaskedLM:
+    """Make a model whose learned positions begin as sine waves, so that neighbours are alike."""
+    model = placed()
+    places = model.get_parameter("encoder.embedding.places.weight").data  # (max_len, d_model)
+    rates = 10_000 ** -torch.linspace(0, 1, places.shape[1] // 2)
+    angles = torch.arange(len(places))[:, None] * rates
+    places[:] = math.sqrt(2) * torch.cat([angles.sin(), angles.cos()], dim=1)  # numbers near 1
+    return model
+
+
 ARMS: dict[str, tuple[Callable[[], MaskedLM], Callable[[MaskedLM, Corpus, int], Iterator[int]]]] = {
-    "neighbour heads, our recipe": (MaskedLM, OURS),
-    "ordinary heads, our recipe": (ordinary, OURS),
-    "ordinary heads, larger steps": (ordinary, LARGER),
+    "neighbour heads, our recipe": (MaskedLM, by_recipe),
+    "ordinary heads, our recipe": (ordinary, by_recipe),
     "neighbour heads, textbook's Adam": (MaskedLM, by_adam),
     "ordinary heads, textbook's Adam": (ordinary, by_adam),
-    "learned positions, our recipe": (placed, OURS),
+    "learned positions, our recipe": (placed, by_recipe),
     "learned positions, textbook's Adam": (placed, by_adam),
+    "begun as sine waves, textbook's Adam": (waves, by_adam),
 }
 """By name, what makes a model and what trains it."""
 

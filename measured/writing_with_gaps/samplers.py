@@ -16,15 +16,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cloze.arguments import Lines, known_symbols
 from cloze.corpus import Corpus
 from cloze.heads import Model
-from cloze.lessons.writing_with_gaps.diffusion import all_costs, random_order_cost
+from cloze.lessons.writing_with_gaps.diffusion import all_costs
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
 from cloze.lessons.writing_with_gaps.sentences import CAREFUL, WORDS, gaps_only, of_length
 from cloze.masking import seeded
 from cloze.objectives import MASKED
 from cloze.prediction.causal import log_probs
-from cloze.prediction.generation import POLICIES, mask_predict, path_costs, unmask, write
+from cloze.prediction.generation import POLICIES, Order, mask_predict, unmask, write
 from cloze.prediction.shipped import shipped_model
 from cloze.training import EVEN
 from cloze.vocabulary import VOCABULARY
@@ -155,6 +156,58 @@ def in_passes(model: Model, known: set[str], lines: int, seed: int) -> dict[str,
             *_, last = each
             measured[policy][str(n)] = judged(last.lines, known)
     return measured
+
+
+def path_costs(
+    model: Model,
+    input_ids: Lines,
+    order: Order = "left to right",
+    steps: int | None = None,
+    *,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Return −log P of lines written by :func:`unmask`: what each symbol cost when it was written.
+
+    From left to right and easiest first, no two paths lead to one line, so this is the cost of the
+    line itself. In random order it is that of one path, drawn for each line; many lead there.
+
+    Args:
+        model: any model; a causal one can only go from left to right.
+        input_ids: lines without gaps, shape ``(lines, length)``; all their ordinary symbols are
+            taken to be written.
+        order: which gap comes next.
+        steps: as in :func:`unmask`.
+        generator: the source of chance for a random order.
+
+    Returns:
+        In nats, shape ``(lines,)``, float64.
+
+    Raises:
+        ValueError: an id has no symbol.
+    """
+    gaps = known_symbols(input_ids, len(model.vocabulary)) < model.vocabulary.n_ordinary
+    hidden = input_ids.masked_fill(gaps, model.vocabulary.mask_id)
+    paid = torch.zeros(len(input_ids), dtype=torch.float64)
+    for step in unmask(model, hidden, order, steps, generator=generator, truth=input_ids):
+        of_truth = step.probabilities.double().gather(1, input_ids[step.filled][:, None]).squeeze(1)
+        paid.index_add_(0, step.filled.nonzero(as_tuple=True)[0], -of_truth.log())
+    return paid
+
+
+def random_order_cost(costs: Tensor) -> float:
+    """Return −log P of a line when it is written in random order, from ``all_costs``.
+
+    P is the mean over all orders of the product of what is paid; it is found by going through the
+    sets of hidden symbols from the smallest, n · 2^n products in place of n!.
+    """
+    n = costs.shape[1]
+    said = (-costs).exp().tolist()
+    written = [1.0] * 2**n
+    for hidden in range(1, 2**n):
+        members = [i for i in range(n) if hidden >> i & 1]
+        total = sum(said[hidden][i] * written[hidden ^ 1 << i] for i in members)
+        written[hidden] = total / len(members)
+    return -math.log(written[-1]) if written[-1] else math.inf
 
 
 def main() -> None:

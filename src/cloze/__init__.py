@@ -1,4 +1,4 @@
-"""Cloze: masked language modeling, from the loss formula to an encoder you trained yourself.
+r"""Cloze: masked language modeling, from the loss formula to an encoder you trained yourself.
 
 The core reads in the order in which data flow through it: vocabulary and corpus, masking, encoder
 and heads, loss and baselines, training, prediction and evaluation. What several lessons share
@@ -13,12 +13,20 @@ Importing the package gives torch **one thread**. On a busy two-core machine a s
 training 25 times *slower* (threads that wait for each other spin), and one thread makes results
 repeat bit for bit. To choose otherwise set ``OMP_NUM_THREADS`` before Python starts, or call
 ``torch.set_num_threads(n)`` at any time.
+
+It also lets a command finish where a console has no sign for what it prints, as on Windows when
+the output goes to a file: ``\u2013`` is printed instead.
 """
 
+import io
 import os
 import sys
 
 __version__ = "0.1.0"
+
+for _stream in (sys.stdout, sys.stderr):
+    if isinstance(_stream, io.TextIOWrapper):
+        _stream.reconfigure(errors="backslashreplace")
 
 if "OMP_NUM_THREADS" not in os.environ:
     os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is first imported …

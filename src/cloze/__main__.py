@@ -53,13 +53,9 @@ def _say(sentence: str) -> None:
 
 def _read(words: list[str]) -> Namespace:
     """Read the words of a command."""
-    import io
     import re
     import shlex
 
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # not every terminal can show a ␣
-            stream.reconfigure(errors="backslashreplace")
     if words[:1] == ["fill"]:  # a line may begin with -; with a space before it is no option
         is_line = re.compile(r"-[^=]*_[^=]*").fullmatch
         words = [f" {word}" if is_line(word) else word for word in words]

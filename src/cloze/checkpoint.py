@@ -208,7 +208,7 @@ def fitting(path: FilePath) -> Iterator[None]:
     """
     try:
         yield
-    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except Exception as error:
         reason = str(error).partition("\n")[0].rstrip(".:")
         if isinstance(error, KeyError):
             reason += " is missing"
@@ -241,4 +241,6 @@ def provenance(path: FilePath = SHIPPED) -> dict[str, Any]:
     Raises:
         CheckpointError: the file is missing, damaged or foreign.
     """
-    return dict(read(path, "model")[1].get("provenance", {}))
+    metadata = read(path, "model")[1]
+    with fitting(path):
+        return dict(metadata.get("provenance", {}))

@@ -56,7 +56,7 @@ def read_text(path: FilePath) -> str:
     """Read a text file.
 
     Raises:
-        TextError: there is no such file, it is too large or empty, or it is not UTF-8.
+        TextError: there is no such file, it is too large or empty, it is not UTF-8, or holds NULs.
     """
     path = Path(path)
     try:
@@ -71,6 +71,8 @@ def read_text(path: FilePath) -> str:
         ) from None
     except OSError as error:
         raise TextError(f"{path} cannot be read: {error.strerror}.") from None
+    if "\0" in text:
+        raise TextError(f"{path} holds NULs, as UTF-16 does; save it as plain text in UTF-8.")
     if not text.strip():
         raise TextError(f"{path} is empty; choose a file with text in it.")
     return text

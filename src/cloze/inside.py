@@ -32,11 +32,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
 
+from cloze.arguments import Lines, checked, known_symbols, positions, shown
 from cloze.encoder import Attention, Encoder, Layer
 
 PartName = Literal["embed", "z", "attn_out", "mlp_out", "resid_mid", "resid_post"]
@@ -44,6 +45,13 @@ PartName = Literal["embed", "z", "attn_out", "mlp_out", "resid_mid", "resid_post
 Key = str | tuple[str, int]
 Parts = dict[Key, Tensor]
 """What the parts of a model have computed, by name, or by name and layer."""
+
+
+class Named(Parts):
+    """Parts that say what there is when somebody asks for another."""
+
+    def __missing__(self, key: object) -> Any:
+        raise ValueError(f"There is no {shown(key)} here; layers count from 0: {[*self]!s:.300}.")
 
 
 # Where the parts are computed
@@ -121,8 +129,9 @@ def anatomy(model: nn.Module) -> Anatomy:
 # Running
 
 
+@checked
 @torch.no_grad()
-def run(model: nn.Module, input_ids: Tensor, *changes: Change) -> Parts:
+def run(model: nn.Module, input_ids: Lines, *changes: Change) -> Parts:
     """Run a model and return what its parts have computed, names as above.
 
     A model of ``transformers`` tells its attention weights if it was loaded with
@@ -133,7 +142,8 @@ def run(model: nn.Module, input_ids: Tensor, *changes: Change) -> Parts:
         input_ids: shape ``(batch, length)``.
         changes: what is changed in this run.
     """
-    places, parts = anatomy(model), cast(Parts, {})
+    places, parts = anatomy(model), Named()
+    known_symbols(input_ids, model.config.vocab_size)  # type: ignore
     with ExitStack() as hooks:
         for change in changes:
             hooks.enter_context(changed(model, change))
@@ -199,6 +209,7 @@ def output_matrices(block: Block, n_heads: int) -> Tensor:
 # Changing
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Change:
     """Something else in place of what a part computes: ablation or activation patching.
@@ -223,16 +234,30 @@ class Change:
         """Return ``old``, ``(batch, length, …, width)``, with what is put in its place."""
         here = torch.ones(old.shape[:2], dtype=torch.bool)  # (batch, length)
         if isinstance(self.at, Tensor) and self.at.dtype == torch.bool:
-            here = self.at.expand(old.shape[:2])
+            here = fitted(self.at, here, "at")
         elif self.at is not None:
             here = ~here
-            here[:, torch.as_tensor(self.at, dtype=torch.long)] = True
+            here[:, positions(self.at, old.shape[1])] = True
         here = here.reshape(*here.shape, *[1] * (old.dim() - 2))  # (batch, length, …, 1)
         new = torch.as_tensor(self.to, dtype=old.dtype)
         if self.head is not None:
             here = here & (torch.arange(old.shape[2]) == self.head)[:, None]  # of this head alone
             new = new.unsqueeze(-2) if new.dim() else new
-        return torch.where(here, new, old)
+        return torch.where(here, fitted(new, old, "to"), old)
+
+
+def fitted(x: Tensor, wanted: Tensor, name: str) -> Tensor:
+    """Return a tensor in the shape of another.
+
+    Raises:
+        ValueError: it does not broadcast to that.
+    """
+    try:
+        return x.expand(wanted.shape)
+    except RuntimeError:
+        raise ValueError(
+            f"{name} has the shape {(*x.shape,)} and belongs into {(*wanted.shape,)}."
+        ) from None
 
 
 @contextmanager
@@ -254,8 +279,8 @@ def changed(model: nn.Module, *changes: Change) -> Iterator[None]:
 
 
 def _check(change: Change, places: Anatomy) -> None:
-    if change.part not in get_args(PartName):
-        raise ValueError(f"No part is called {change.part!r:.40}; see cloze.inside.")
+    if not isinstance(change, Change):
+        raise ValueError(f"A change is made by Change or off, not {shown(change)}.")
     if change.head is not None and change.part != "z":
         raise ValueError(f'Heads are changed in "z", not in {change.part!r}.')
     counts = {"layers": (change.layer, len(places.blocks)), "heads": (change.head, places.n_heads)}

@@ -12,19 +12,21 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
+from cloze.arguments import Logits, checked, positions, whole_number
 from cloze.checkpoint import CHECKPOINTS, read
-from cloze.inside import Change, Key, Parts, anatomy, output_matrices
+from cloze.inside import Change, Key, Named, Parts, anatomy, output_matrices
 
 INSIDE = CHECKPOINTS / "inside"
 
 
+@checked
 @torch.no_grad()
-def logit_lens(model: nn.Module, residual: Tensor) -> Tensor:
+def logit_lens(model: nn.Module, residual: Logits) -> Tensor:
     """Return the answer that the head would give if the residual stream ended here.
 
     The head was trained on the last states alone; on earlier ones it is a makeshift.
@@ -39,9 +41,16 @@ def logit_lens(model: nn.Module, residual: Tensor) -> Tensor:
     Source: nostalgebraist 2020, interpreting GPT: the logit lens.
     """
     places = anatomy(model)
+    _must_be_wide(residual, places.blocks[0].project.out_features)
     return places.head(residual if places.norm is None else places.norm(residual))
 
 
+def _must_be_wide(residual: Tensor, width: int) -> None:
+    if residual.shape[-1] != width:
+        raise ValueError(f"A residual stream is {width} wide here, and not {residual.shape[-1]}.")
+
+
+@checked
 def moved(parts: Parts, model: nn.Module, layer: int, at: int) -> Tensor:
     """Return how much each head adds to position ``at`` from each position: weight times value.
 
@@ -50,16 +59,18 @@ def moved(parts: Parts, model: nn.Module, layer: int, at: int) -> Tensor:
 
     Source: Kobayashi et al. 2020, Attention is Not Only a Weight.
     """
-    places = anatomy(model)
+    places, v, pattern = anatomy(model), parts["v", layer], parts["pattern", layer]
+    [at] = positions([at], v.shape[1])
     matrices = output_matrices(places.blocks[layer], places.n_heads)
-    values = torch.einsum("blhd,hdm->bhlm", parts["v", layer], matrices)
-    return parts["pattern", layer][:, :, at] * values.norm(dim=-1)
+    values = torch.einsum("blhd,hdm->bhlm", v, matrices)
+    return pattern[:, :, at] * values.norm(dim=-1)
 
 
 Added = dict[str | tuple[str, int] | tuple[str, int, int], Tensor]
 """What each part adds to the logits, by name, layer and head."""
 
 
+@checked
 @torch.no_grad()
 def attribution(model: nn.Module, parts: Parts, at: int) -> Added:
     """Split the logits at a position, exactly, into what each part adds (direct effects).
@@ -82,6 +93,7 @@ def attribution(model: nn.Module, parts: Parts, at: int) -> Added:
     if not isinstance(places.norm, nn.LayerNorm) or not isinstance(head, nn.Linear):
         raise ValueError("Only the logits of our own models are a sum of what their parts add.")
     layers = range(len(places.blocks))
+    [at] = positions([at], parts["embed"].shape[1])
     added: Added = {"embed": parts["embed"][:, at]}
     for n in layers:
         for h in range(places.n_heads):
@@ -99,6 +111,7 @@ def attribution(model: nn.Module, parts: Parts, at: int) -> Added:
     return split
 
 
+@checked
 def off(
     part: Literal["z", "attn_out", "mlp_out"],
     layer: int,
@@ -117,7 +130,9 @@ def off(
         at: as for :class:`Change`.
     """
     mean: Tensor | float = 0.0 if means is None else means[part, layer]
-    to = mean[head] if head is not None and isinstance(mean, Tensor) else mean
+    to = mean
+    if head is not None and isinstance(mean, Tensor):
+        to = mean[whole_number(head, 0, len(mean) - 1, "A head of this model")]
     return Change(part, layer, to, at, head)
 
 
@@ -137,17 +152,20 @@ class Measurements:
     """The mean over selected held-out positions of ``("z", l)``, ``(n_heads, d_head)``, and of
     ``("attn_out", l)`` and ``("mlp_out", l)``, ``(d_model,)``."""
 
-    def translate(self, rung: Key, residual: Tensor) -> Tensor:
+    @checked
+    def translate(self, rung: Key, residual: Logits) -> Tensor:
         """Turn a rung's residual stream ``(…, d_model)`` into what it will become: x + Ax + b.
 
         Source: Belrose et al. 2023, Eliciting Latent Predictions with the Tuned Lens.
         """
-        if rung not in self.translators:
+        if rung == ("resid_post", len(self.translators) // 2 - 1):
             return residual  # the last rung needs none
         matrix, bias = self.translators[rung]
+        _must_be_wide(residual, len(bias))
         return residual + residual @ matrix.T + bias
 
 
+@checked
 def measurements_of(model: nn.Module) -> Measurements | None:
     """Return stored measurements for a shipped model, or None."""
     return _all_measurements().get(fingerprint(model))
@@ -167,8 +185,8 @@ def _all_measurements() -> dict[str, Measurements]:
     by_model = {}
     for path in sorted(INSIDE.glob("*.safetensors")):
         tensors, metadata = read(path, "inside")
-        translators: dict[Key, tuple[Tensor, Tensor]] = {}
-        means: dict[Key, Tensor] = {}
+        translators: dict[Key, Any] = Named()
+        means = Named()
         for name, tensor in tensors.items():
             what, part, *rest = name.split(".")
             key: Key = (part, int(rest[0])) if rest[:1] and rest[0].isdigit() else part

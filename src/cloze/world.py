@@ -35,17 +35,7 @@ from cloze.grammar import as_words, enumerated, read_grammar
 from cloze.heads import LINES_AT_ONCE, Model, log_probs_at
 from cloze.masking import MaskedBatch, mask_tokens, number_selected, seeded
 from cloze.reading import read_words
-from cloze.vocabulary import (
-    BEGIN,
-    END,
-    GAP,
-    MASK,
-    PAD,
-    TextError,
-    Vocabulary,
-    counted,
-    frame,
-)
+from cloze.vocabulary import BEGIN, END, GAP, MASK, PAD, TextError, Vocabulary, counted, frame
 
 HELD_OUT = 1024
 """How many sentences, drawn once, a training run measures on."""

@@ -8,15 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from cloze.checkpoint import (
-    CHECKPOINTS,
-    load_model,
-    probe,
-    provenance,
-    read,
-    save_model,
-    write,
-)
+from cloze.checkpoint import CHECKPOINTS, load_model, probe, provenance, read, save_model, write
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss

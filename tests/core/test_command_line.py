@@ -1,8 +1,8 @@
 """The command line: train, evaluate, fill; its exit codes and what it says when it cannot."""
 
 import argparse
-import io
 import math
+import os
 import re
 import signal
 import subprocess
@@ -216,12 +216,29 @@ def test_a_folder_that_may_not_be_read_says_so(
     says(capsys, "pieces: Permission denied.")
 
 
-def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", plain)
-    assert main(["fill", "the_cat", "-k", "1"]) == 0
-    plain.flush()
-    assert b"\\u2423" in plain.buffer.getvalue()
+@pytest.mark.parametrize(
+    ("encoding", "command"),
+    [
+        ("ascii", "-m cloze fill the_cat -k 1"),
+        ("cp932", "-m lecture.assignment notebooks/01_the_loss.ipynb"),
+        ("cp437", "-m lecture.handout"),
+        ("ascii", "-m lecture.quizzes"),
+        ("cp932", "-m notebooks.colab owner"),
+        ("cp437", "notebooks/execute.py"),
+    ],
+)
+def test_what_a_console_cannot_show_is_described(
+    tmp_path: Path, encoding: str, command: str
+) -> None:
+    words = command.split()
+    result = subprocess.run(
+        [sys.executable, *words, *([] if "fill" in words else [tmp_path / "Łódź"])],
+        cwd=Path(__file__).resolve().parents[2],
+        env={**os.environ, "PYTHONIOENCODING": f"{encoding}:strict"},
+        capture_output=True,
+    )
+    assert result.stderr == b""
+    assert rb"\u" in result.stdout
 
 
 def test_evaluate_prints_the_model_below_its_baselines(here: Path, capsys: CAPTURE) -> None:

@@ -7,7 +7,8 @@ import math
 import pytest
 import torch
 
-from cloze.evaluation import Repeated, area_under_curve
+from cloze.evaluation import Repeated
+from measured.shared import area_under_curve
 
 
 def test_the_area_under_the_curve_counts_pairs() -> None:

@@ -10,17 +10,10 @@ from torch import Tensor
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM, log_probs_at
 from cloze.masking import seeded
-from cloze.prediction.generation import (
-    POLICIES,
-    draw,
-    gibbs,
-    mask_predict,
-    path_costs,
-    unmask,
-    write,
-)
+from cloze.prediction.generation import POLICIES, draw, gibbs, mask_predict, unmask, write
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import Corruption, Truth, World
+from measured.writing_with_gaps.samplers import path_costs
 
 MASK = VOCABULARY.mask_id
 

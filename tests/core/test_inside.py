@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from cloze.encoder import Layer, join
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, changed, run
-from cloze.lenses import attribution, logit_lens, moved
+from cloze.lenses import attribution, logit_lens, measurements_of, moved, off
 from cloze.masking import seeded
 from cloze.prediction.shipped import shipped_model
 
@@ -138,11 +138,43 @@ def test_what_a_head_moves_sums_to_what_it_adds_when_it_looks_at_one_place() -> 
     assert (moves[0, :, 1:] == 0).all()
 
 
-def test_what_is_not_there_is_refused_in_a_sentence() -> None:
-    with pytest.raises(ValueError, match="heads 0 to 7, not 8"):
-        run(shipped_model(), torch.zeros(1, 1, dtype=torch.long), Change("z", 0, head=8))
-    with pytest.raises(ValueError, match="inside of a model of the kind Linear is not known"):
-        run(nn.Linear(2, 2), torch.zeros(1, 1, dtype=torch.long))
+OURS, IDS = shipped_model(), torch.zeros(1, 5, dtype=torch.long)
+PARTS = run(OURS, IDS)
+MEASURED: Any = measurements_of(OURS)
+NOTHING: Any = None  # what a type checker would not let through
+UNHEARD: Any = "zz"
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
+    "head": (lambda: run(OURS, IDS, Change("z", 0, head=8)), "heads 0 to 7, not 8"),
+    "layer": (lambda: run(OURS, IDS, Change("z", -1)), "layers 0 to 1, not -1"),
+    "layer of a part": (lambda: PARTS["z", 2], r"no \('z', 2\) here; layers count from 0: "),
+    "part": (lambda: Change(UNHEARD), "part is of type Literal.*, not 'zz'"),
+    "position": (lambda: run(OURS, IDS, Change("z", at=[5])), "from 0 to 4, not 5"),
+    "places": (
+        lambda: run(OURS, IDS, Change("z", at=IDS[:, 1:] > 0)),
+        r"at has the shape \(1, 4\)",
+    ),
+    "shape": (
+        lambda: run(OURS, IDS, Change("z", to=PARTS["embed"])),
+        r"to has the shape \(1, 5, 128\)",
+    ),
+    "change": (lambda: run(OURS, IDS, NOTHING), "is made by Change or off, not None"),
+    "one line": (lambda: run(OURS, IDS[0]), "input_ids is of type Int64"),
+    "ids": (lambda: run(OURS, IDS + 99), "Ids run from 0 to 28, not to 99"),
+    "model": (lambda: run(nn.Linear(2, 2), IDS), "a model of the kind Linear is not known"),
+    "stream": (lambda: logit_lens(OURS, PARTS["z", 0]), "is 128 wide here, and not 16"),
+    "moved": (lambda: moved(PARTS, OURS, 0, 5), "from 0 to 4, not 5"),
+    "attribution": (lambda: attribution(OURS, PARTS, 5), "from 0 to 4, not 5"),
+    "off": (lambda: off("z", 0, MEASURED.means, head=8), "from 0 to 7, not 8"),
+    "no mean": (lambda: off("z", 2, MEASURED.means), "There is no"),
+    "rung": (lambda: MEASURED.translate("z", PARTS["embed"]), "There is no 'z' here"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_not_there_is_refused_in_a_sentence(name: str) -> None:
+    call, words = WRONG[name]
+    with pytest.raises(ValueError, match=words):
+        call()
 
 
 # Models of transformers

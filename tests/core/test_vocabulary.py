@@ -7,15 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cloze.reading import read_line
-from cloze.vocabulary import (
-    ALPHABET,
-    GAP,
-    MASK,
-    VOCABULARY,
-    TextError,
-    normalise,
-    visible,
-)
+from cloze.vocabulary import ALPHABET, GAP, MASK, VOCABULARY, TextError, normalise, visible
 
 anything = settings(deadline=None, derandomize=True, max_examples=200)
 

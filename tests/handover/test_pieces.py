@@ -196,8 +196,8 @@ def with_code(path: Path) -> None:
     config(path, model_type="evil", auto_map={"AutoConfig": "evil.C"})
 
 
-def config(path: Path, **changed: Any) -> None:
-    file = path / "config.json"
+def config(path: Path, file_name: str = "config.json", **changed: Any) -> None:
+    file = path / file_name
     before = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(before | changed), encoding="utf-8")
 
@@ -219,6 +219,16 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "other pieces": (
         lambda path: tokenizer("bert", 300).save_pretrained(path),
         "its tokenizer has 300 pieces and the model 608",
+    ),
+    "layers": (partial(config, num_hidden_layers=10**9), "it has more than 1,000 layers"),
+    "no width": (partial(config, hidden_size=None, num_attention_heads=0), "Validation error"),
+    "half a tokenizer": (
+        lambda path: (path / "tokenizer.json").write_text('{"version'),
+        "its files do not fit together, or one of them is damaged",
+    ),
+    "no room": (
+        lambda path: config(path, "tokenizer_config.json", model_max_length=2),
+        "it reads no line of a single piece",
     ),
 }
 

@@ -5,11 +5,7 @@ import torch
 
 from cloze.heads import log_probs_at
 from cloze.lessons.a_small_world import checks
-from cloze.lessons.a_small_world.phenomena import (
-    PHENOMENA,
-    Phenomenon,
-    known_from,
-)
+from cloze.lessons.a_small_world.phenomena import PHENOMENA, Phenomenon, known_from
 from cloze.prediction.shipped import shipped_model
 from cloze.world import GAPS_ONLY, World
 

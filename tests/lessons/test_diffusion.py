@@ -9,17 +9,13 @@ import torch
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM, Model
-from cloze.lessons.writing_with_gaps.diffusion import (
-    all_costs,
-    curve,
-    line_bound,
-    random_order_cost,
-)
+from cloze.lessons.writing_with_gaps.diffusion import all_costs, curve, line_bound
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, hide, line_bounds
 from cloze.masking import seeded
 from cloze.objectives import MASKED
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 from cloze.world import World
+from measured.writing_with_gaps.samplers import random_order_cost
 
 WORDS = Vocabulary(("cat", "dog", "eats"), (MASK, BEGIN, END, PAD))
 SMALL = EncoderConfig(d_model=16, n_heads=2, d_ff=24)

@@ -7,11 +7,7 @@ from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
-from cloze.lessons.the_explorer.held_out_costs import (
-    KINDS,
-    held_out_costs,
-    kinds_of,
-)
+from cloze.lessons.the_explorer.held_out_costs import KINDS, held_out_costs, kinds_of
 from cloze.masking import held_out_batch
 from cloze.vocabulary import VOCABULARY
 

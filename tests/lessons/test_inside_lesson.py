@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
@@ -10,7 +12,7 @@ from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, run
 from cloze.lenses import INSIDE, measurements_of
-from cloze.lessons.inside import paths
+from cloze.lessons.inside import paths, removing
 from cloze.masking import MaskedBatch, held_out_batch
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching.measurements import load_results
@@ -58,11 +60,13 @@ def test_an_effect_is_paired_and_its_error_is_over_windows() -> None:
 
 def test_swapping_everything_at_the_gap_moves_the_whole_answer() -> None:
     model = shipped_model()
-    lines = swapping.pairs(model, Corpus.load().held_out_windows()[::20], side=1)
+    lines = swapping.pairs(model, Corpus.load().held_out_windows()[::20])
     theirs = run(model, lines.theirs)
     last = Change("resid_post", 1, theirs["resid_post", 1], at=[swapping.GAP])
     nothing = Change("embed", 0, theirs["embed"], at=[swapping.GAP])
-    assert swapping.shares(model, lines, {"all": last, "none": nothing}) == {"all": 1, "none": 0}
+    everything = {"all": 1, "none": 0}
+    found = swapping.shares(model, lines, {"all": last, "none": nothing})
+    assert found == {"shares": everything, "tips": everything}
 
 
 # Paths
@@ -88,9 +92,28 @@ def test_the_ways_of_a_rule_are_measured_again(world: World) -> None:
     shares = (moved / (leans[:, 0] - leans[:, 1])[:, None]).mean(dim=0).tolist()
     committed = load_results("inside", "paths")["rules"][rule]
     assert shares == pytest.approx([committed[way] for way in paths.WAYS], abs=2e-3)
+    assert committed["mostly"] == {"near": 0, "straight": 0, "relay": len(asked)}
 
 
 # Removing
+
+
+def test_what_the_answer_depends_on_turns_all_answers_and_nothing_else_turns_any(
+    world: World,
+) -> None:
+    sentences, woman, rain = removing.weather(world)
+    about_woman, about_rain = (
+        [removing.removal(shipped_model("world"), sentences, at, labels) for at in (5, 7)]
+        for labels in (woman, rain)
+    )  # in the gap at *her* and at *umbrella*
+    assert [found.turned for found in about_woman] == [432, 0]
+    assert [found.turned for found in about_rain] == [0, 432]
+    for found in (*about_woman, *about_rain):
+        assert (found.probe, found.asked) == (1, 432)
+        assert found.neighbour > 0.6
+    used, unused = about_woman
+    assert used.removed - used.cost == pytest.approx(math.log(2), abs=0.05)
+    assert unused.removed - unused.cost < 0.01
 
 
 def test_costs_with_a_change_are_those_of_the_changed_model() -> None:

@@ -35,17 +35,15 @@ SMALL: dict[str, dict[str, Any]] = {
     "inside.lens": {"STEPS": 1, "MODELS": ("world",), "write": lambda *_: None},
     "inside.paths": {"EVERY": 700},
     "inside.swapping": {"EVERY": 8},
-    "inside.switching": {"WINDOWS": 2, "GAPS": 1},
+    "inside.switching": {"WINDOWS": 2, "GAPS": 40},
     "one_side_or_both.filling": {"LINES": {1: 3}, "LENGTHS": {1: 12}, "CURVE_LINES": 3},
     "put_to_use.comparison": {"START": ("frozen",)},
     "put_to_use.without_masks": {"LABELS": (4,), "DRAWS": 1},
     "the_real_ones.context": {"WAYS": ("fused",)},
-    "the_real_ones.hidden_shares": {"QUESTIONS": 8},
     "training.plateau": {"MOMENTS": (1,), "STEPS": 1},
     "training.recorded": {"LEVELS": (9.9,)},
     "what_to_hide.comparison": {"SENTENCES": 8},
     "writing_with_gaps.bounds": {"BOTH_SIDES": ("masked",)},
-    "writing_with_gaps.repeating": {"EPOCHS": (1, 2)},
     "writing_with_gaps.samplers": {
         "DRAWS": 10,
         "LINES": 16,
@@ -55,8 +53,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "your_own_text.comparison": {
         "DRAWS": 1,
         "TIMES": 1,
-        "WAYS": ("half and half",),
-        "sentences": lambda: [
+        "WAYS": {"half and half": {"mix": 0.5}},
+        "sentences": lambda _: [
             ["they", "kneaded", "the", "dough", "and", "left", "it", "to", "rise"]
         ],
     },

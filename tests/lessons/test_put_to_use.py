@@ -17,6 +17,7 @@ from cloze.tasks.heads import best_span, mean_pool
 from cloze.vocabulary import TextError
 from cloze.world import World
 from measured.put_to_use import comparison
+from measured.put_to_use import tasks as more
 
 WORLD = World.load()
 PROGRAMS = World.load(faults.PROGRAMS)
@@ -54,7 +55,7 @@ def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
     drawn = islice(tasks.passage_questions(WORLD), 200)
     asked = Counter(question.split()[0] for question, _, _ in drawn)
     assert set(asked) == {*tasks.QUESTIONS}
-    allowed = tasks.may_answer(input_ids, vocabulary)
+    allowed = more.may_answer(input_ids, vocabulary)
     for line, (start, end), may in zip(input_ids, labels.tolist(), allowed, strict=True):
         text = vocabulary.decode(line).replace(" [PAD]", "")
         _, question, first, second = re.split(r" ?\[(?:BEGIN|SEP|END)\] ?", text)[:4]
@@ -78,7 +79,7 @@ def test_statements_are_said_or_not() -> None:
     film = "on monday anna said that the big film was not bad and tom liked it"
     assert [*tasks.statements(film)] == [("the film was good", "the film was bad")]
     assert [*tasks.statements("the cat sat on the mat")] == []
-    task = tasks.entailment_task(WORLD, 300)
+    task = more.entailment_task(WORLD, 300)
     assert 0.4 < task.labels.double().mean() < 0.6
     assert not (task.input_ids == WORLD.vocabulary.ids["liked"]).any()
 
@@ -104,8 +105,8 @@ def test_names_are_tagged_by_word() -> None:
     raw = (DATA / "labelled" / "entities.txt").read_text("utf-8")
     marked = sum(len(entities(sentence.tags)) for sentence in sentences)
     assert marked == raw.count("{PER:") + raw.count("{LOC:")
-    task = tasks.name_task(sentences[:3])
-    assert tasks.tags_of(task.labels) == [sentence.tags for sentence in sentences[:3]]
+    task = more.name_task(sentences[:3])
+    assert more.tags_of(task.labels) == [sentence.tags for sentence in sentences[:3]]
     for line, labels, sentence in zip(*task, sentences, strict=False):
         starts = (labels != IGNORE).nonzero()[:, 0].tolist()
         text = tasks.CHARACTERS.decode(line)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 import torch
 
-from cloze.evaluation import area_under_curve
 from cloze.lessons.what_to_hide import checks, results
 from cloze.masking import StaticMasks, seeded
 from cloze.prediction.answers import predict
@@ -13,7 +14,8 @@ from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Chance
 from cloze.teaching.measurements import load_results
 from cloze.vocabulary import VOCABULARY
-from measured.what_to_hide.comparison import prepared
+from measured.shared import area_under_curve
+from measured.what_to_hide.comparison import KEYBOARD, KINDS, mistyped, prepared
 
 
 def test_the_area_is_that_of_all_pairs() -> None:
@@ -57,3 +59,23 @@ def test_models_of_two_parts_are_trained_once() -> None:
     held_out = results.paid("rates", "30%", "held-out")
     assert held_out.mean == pytest.approx(sum(run["held-out"] for run in by_seed) / 3)
     assert results.paid("shares", "80/10/10", "held-out") == held_out
+
+
+KEYS = " ".join(KEYBOARD)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mistyped_word_has_at_most_one_typo_of_its_kind(kind: str) -> None:
+    word = "umbrella"
+    for seed in range(50):
+        typo = mistyped(word, kind, Random(seed))
+        if kind == "letter missing":
+            assert typo in {word[:i] + word[i + 1 :] for i in range(8)}
+            continue
+        wrong = ["".join(pair) for pair in zip(word, typo, strict=True) if pair[0] != pair[1]]
+        if kind == "two letters swapped":
+            assert not wrong or wrong[0] == wrong[1][::-1]
+        else:
+            assert len(wrong) <= 1
+        if kind == "neighbouring key":
+            assert all(pair in KEYS or pair[::-1] in KEYS for pair in wrong)

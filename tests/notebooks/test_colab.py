@@ -40,7 +40,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         nbformat.write(made, folder / path.name)
     monkeypatch.setattr(colab, "ROOT", folder)
     monkeypatch.setattr(colab, "HERE", folder)
-    monkeypatch.setattr(colab, "DIGESTS", folder / "SHA256SUMS")
+    monkeypatch.setattr(colab, "SHIPPED", folder / "SHA256SUMS")
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
     return folder
 

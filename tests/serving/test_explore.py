@@ -1,5 +1,6 @@
 """``python -m cloze explore``: what it starts, and what it refuses before it starts anything."""
 
+import json
 import os
 from importlib import metadata
 from pathlib import Path
@@ -36,6 +37,11 @@ def test_a_page_with_the_explorer_alone_is_served(
     assert started == [
         ("it's {mine}", shown, "--template=explore", token, "--no-browser", "--port=9")
     ]
+    settings = named / "tokenizer_config.json"
+    odd = {"extra_special_tokens": ["the"], "model_input_names": []}
+    settings.write_text(json.dumps(json.loads(settings.read_text("utf-8")) | odd), "utf-8")
+    assert main(["explore", str(named)]) == 0
+    assert started[1][1] == "MaskExplorer('_', 1 masked)"  # as "the" is no text to it
 
 
 def test_missing_packages_are_named(

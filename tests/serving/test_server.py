@@ -42,10 +42,16 @@ def test_a_python_notebook_is_read_with_this_pythons_version(tmp_path: Path, lan
     assert version == (platform.python_version() if language == "python" else None)
 
 
-@pytest.mark.parametrize("change", ["", "\n"], ids=["shipped", "changed"])
-def test_the_notebooks_of_the_series_are_trusted_and_no_others(tmp_path: Path, change: str) -> None:
-    shipped = NOTEBOOKS / "05_the_explorer.ipynb"
-    (tmp_path / "a.ipynb").write_bytes(shipped.read_bytes() + change.encode())
+@pytest.mark.parametrize(
+    ("ends", "change"),
+    [(b"\n", b""), (b"\r\n", b""), (b"\n", b"\n")],
+    ids=["shipped", "on Windows", "changed"],
+)
+def test_the_notebooks_of_the_series_are_trusted_and_no_others(
+    tmp_path: Path, ends: bytes, change: bytes
+) -> None:
+    shipped = (NOTEBOOKS / "05_the_explorer.ipynb").read_bytes()
+    (tmp_path / "a.ipynb").write_bytes(shipped.replace(b"\n", ends) + change)
     cells = [cell for cell in read(tmp_path, "a.ipynb")["cells"] if cell["cell_type"] == "code"]
     assert {cell["metadata"]["trusted"] for cell in cells} == {not change}
 

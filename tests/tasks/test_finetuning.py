@@ -21,13 +21,7 @@ from cloze.tasks.finetuning import (
     finetune,
     label_loss,
 )
-from cloze.tasks.heads import (
-    FineTuned,
-    SpanExtractor,
-    TextClassifier,
-    TokenClassifier,
-    best_span,
-)
+from cloze.tasks.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.vocabulary import PAD, VOCABULARY
 
 WITH_PAD = VOCABULARY.with_specials(PAD)

@@ -6,16 +6,24 @@ from __future__ import annotations
 import math
 import operator
 import random
+import sys
 import time
+import warnings
 from collections.abc import Callable
+from decimal import Decimal
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
+import cloze.loss
 from cloze.lessons.training.checks import check_train_step
+from cloze.loss import mlm_loss
+from cloze.tasks.heads import best_span
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import (
     Probes,
@@ -85,6 +93,36 @@ def squares(part: float, whole: float) -> float:
     return part / whole**2
 
 
+def keyword_only(*, part: float, whole: float) -> float:
+    return part / whole
+
+
+async def in_turn(part: float, whole: float) -> float:
+    return part / whole
+
+
+kept: list[float] = []
+
+
+def remembers(part: float, whole: float) -> float:
+    kept.append(part / whole)
+    return sum(kept)
+
+
+def remembers_the_largest(part: float, whole: float, largest: list[float] = [0.0]) -> float:  # noqa: B006
+    largest[0] = max(largest[0], part / whole)
+    return largest[0]
+
+
+class Odd(Exception):  # noqa: N818
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def raises_something_odd(part: float, whole: float) -> float:
+    raise Odd(part / whole)
+
+
 def misspelled(part: float, whole: float) -> float:
     return prt / whole  # type: ignore[name-defined]  # noqa: F821
 
@@ -116,7 +154,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a: a, "takes 1 parameter (a), but it is called with 2: rate(part, whole)"),
         (
             lambda a, b: f"{a / b}",
-            "a string; the exercise asks for one number. Leave out the quotes",
+            "a string; the exercise asks for one number. Do you add up characters, or use quotes",
         ),
         (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
         (lambda a, b: filter(None, [a, b]), "It has computed nothing yet"),
@@ -129,7 +167,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: a / b * 1.004, "That is close. Did you round the result"),
         (lambda a, b: a > b, "Your answer is True or False; the exercise asks for one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
-        (lambda a, b: a // b, "cut off to a whole number; // and int() do that"),
+        (lambda a, b: a // b, "0 for every input. Is it cut off, as by // or int()"),
         (lambda a, b: 100 * a / b, "in per cent"),
         (lambda a, b: -a / b, "the other sign"),
         (lambda a, b: 1 - a / b, "1 minus the right one"),
@@ -151,7 +189,29 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: log(a / b), "NameError: name 'log' is not defined. Write math.log."),  # type: ignore[name-defined]  # noqa: F821
         (lambda a, b: a(b), "Round brackets call a function"),
         (lambda a, b: math.log(-a * b), "There is no logarithm of 0 or of a negative number"),
-        (lambda a, b: exit(int(a + b)), "SystemExit: 4. Leave out exit()"),
+        (lambda a, b: exit(int(a + b)), "Leave out exit() and quit()"),
+        (lambda a, b: (a, quit)[0] / b, "Leave out exit() and quit()"),
+        (lambda a, b: a / float(input(b)), "Leave out input()"),
+        (lambda whole, part: part / whole, "in another order: the check gives part, whole."),
+        (keyword_only, "The check calls rate(part, whole), by position: leave out the `*`"),
+        (in_turn, "Leave out `async`"),
+        (Symptom, "You hand in a class"),
+        (lambda a, b: Decimal(a) / Decimal(b), "an object of type Decimal"),
+        (lambda a, b: (a - b) ** 0.5, "a complex number; the exercise asks for one number. A pow"),
+        (lambda a, b: a * 0 + b * 0 + 7, "Your result is 7 for every input. Divide."),
+        (lambda a, b: float(3 * a > b), "Your result is only ever 0 or 1"),
+        (lambda a, b: a / (b + 1e-4), "or add a small number?"),
+        (remembers, "it remembers something from call to call"),
+        (remembers_the_largest, "it remembers something from call to call"),
+        (lambda a, b: a / b * np.random.default_rng().random(), "a generator of its own"),
+        (lambda a, b: a / b + int(torch.randint(99, ())), "it draws random numbers."),
+        (raises_something_odd, "Your function raised Odd."),
+        (lambda a, b: torch.ones(10**13) * a / b, "There is not that much memory"),
+        (lambda a, b: torch.tensor([a, b]).sum(dim=1), "does not have so many dimensions"),
+        (lambda a, b: torch.ones(1, 3)[int(b)], "The first dimension has a single entry."),
+        (lambda a, b: torch.exp(a) / b, "This function of torch takes a tensor."),
+        (lambda a, b: mlm_loss(torch.tensor(a), torch.ones(2).long()), "takes the logits first"),
+        (lambda a, b: best_span(torch.tensor([a, b])), "A function of the package expects"),
         (lambda a, b: operator.truediv(a, b), "Write / instead."),
         (lambda a, b: a / b if torch.zeros(2) == b else 0, "torch.where(condition, a, b)"),
     ],
@@ -184,13 +244,17 @@ def test_an_answer_is_right_only_with_the_probes_of_every_seed(
     assert not check_rate(lambda a, b: a / b if (a, b) in first else 0.0).solved
 
 
-def test_what_a_learner_prints_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_learner_prints_is_shown_once_and_cut(capsys: pytest.CaptureFixture[str]) -> None:
     def prints(part: float, whole: float) -> float:
-        print("I see", part)
+        print("I see", part, file=sys.stderr)
+        print("ab" * 9_000)
         return part / whole
 
     assert check_rate(prints).solved
-    assert capsys.readouterr().out == "I see 1.0\n"
+    out, err = capsys.readouterr()
+    assert out.startswith("I see 1.0\nabab")
+    assert out.endswith("ab… (and 16,011 more characters)\n")
+    assert not err
 
 
 def test_an_interrupt_is_not_an_answer() -> None:
@@ -211,13 +275,30 @@ def test_a_loop_without_end_is_stopped_and_slow_neighbours_change_no_verdict(
             pass
         return a / b
 
+    def stopped_late(a: float, b: float) -> float:
+        return sum(chain(repeat(a, 5 * 10**6), "x")) / b  # type: ignore[arg-type]
+
     def waits_for_its_turn(a: float, b: float) -> float:
         time.sleep(0.1)
         return a / b
 
     message = check_rate(endless).message
-    assert message.startswith("Not yet. With (1, 3) your function is still running")
+    assert message.startswith("Not yet. With a = 1, b = 3 your function is still computing")
     assert check_rate(waits_for_its_turn).solved
+    output = sys.stdout, sys.stderr, list(warnings.filters)
+    assert not check_rate(stopped_late).solved
+    assert output == (sys.stdout, sys.stderr, list(warnings.filters))
+
+
+def test_too_much_memory_is_not_called_endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cloze.teaching.results.LARGEST", -(2**40))
+
+    def large(a: float, b: float) -> float:
+        while a < b:
+            pass
+        return a / b
+
+    refuses(check_rate, large, "With a = 1, b = 3 your function takes more than a gigabyte")
 
 
 def test_the_random_numbers_of_the_notebook_are_left_alone() -> None:
@@ -342,6 +423,32 @@ def test_a_judge_looks_closer() -> None:
     refuses(check, lambda n: n, "That is odd.")
     refuses(check, lambda n: print(n), "`print` only shows")
     refuses(check, lambda n: n / 0, "Your function raised ZeroDivisionError")
+
+
+def test_a_function_of_the_package_is_refused_by_whatever_name() -> None:
+    def imports(logits: Tensor, labels: Tensor) -> Tensor:
+        from cloze.loss import mlm_loss as ours
+
+        return ours(logits, labels)
+
+    check = Exercise(
+        lambda logits, labels: F.cross_entropy(logits, labels),
+        number,
+        probes=lambda chance: [(torch.rand(n, 5), torch.arange(n)) for n in (2, 3, 5)],
+    )
+    for answer in (imports, lambda a, b: cloze.loss.mlm_loss(a, b), lambda a, b: mlm_loss(a, b)):
+        refuses(check, answer, "`mlm_loss` computes all of it.")
+
+
+def test_of_two_tables_one_entry_is_shown_and_the_rule_comes_before_the_input() -> None:
+    check = Exercise(
+        lambda table: table / table.norm(dim=1, keepdim=True),
+        tensor(torch.float32),
+        direction="Divide each row by its length, and so on, and so on" * 4,
+        probes=lambda chance: [(torch.ones(n, 4) * n,) for n in (3, 2)],
+    )
+    refuses(check, lambda table: 2 * table, "You return 6 at [0, 0] instead of 0.5. Divide")
+    refuses(check, lambda table: 0 * table, "Every entry of your tensor is 0, for every input.")
 
 
 def test_long_lists_that_begin_alike_are_set_apart() -> None:

@@ -12,7 +12,7 @@
  * @property {string} direction  "left", "right" or "both".
  */
 
-const LOOKS = /** @type {Record<string, number>} */ ({ left: -1, both: 0, right: 1 });
+export const LOOKS = /** @type {Record<string, number>} */ ({ left: -1, both: 0, right: 1 });
 
 /** What can be read and replaced: what the heads gathered, and the two parts that are added. */
 export const PARTS = { heads: 0, attention: 1, feedForward: 2 };

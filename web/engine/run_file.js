@@ -3,7 +3,7 @@
 // trained on the page, and the page the other way round.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { readMasked } from "../twins/checkpoint.js";
+import { misfit, readMasked } from "../twins/checkpoint.js";
 import { writeSafetensors } from "../twins/safetensors.js";
 import { parametersOf } from "./engine.js";
 import { STATE_BYTES } from "./generator.js";
@@ -153,27 +153,41 @@ export async function writtenModel(training, corpus, heldOut) {
  */
 export async function readFile(bytes, name) {
   const file = await readMasked(bytes, name);
-  if (file.about.kind === "run") mustBeTrainable(file.about, name);
+  const { kind, config, recipe } = file.about;
+  if (kind === "run") mustBeRun(file, name);
+  const { d_model, d_ff, n_heads, n_layers, max_len } = config;
+  const row = 8 * d_model + 4 * d_ff + n_heads * max_len;
+  if ((recipe?.batch_size ?? 1) * max_len * (n_layers + 1) * row > MOST_NUMBERS) {
+    throw new ValueError(`${name} needs more memory than a page has; use it in Python.`);
+  }
   return file;
 }
 
 /**
- * @param {About} about
+ * @param {File} file
  * @param {string} name
- * @throws {ValueError} The page has other windows, or too little room.
+ * @throws {ValueError} Something of the run is missing, or the page has other windows.
  */
-function mustBeTrainable({ config, recipe }, name) {
-  const { d_model, d_ff, n_heads, n_layers, max_len } = config;
+function mustBeRun({ about, tensors }, name) {
+  const { config, recipe, history } = about;
+  /** @param {unknown} step */
+  const isStep = (step) =>
+    Array.isArray(step) &&
+    step.length === 5 &&
+    step.every((x, i) => (i === 4 && x === null) || Number.isFinite(x));
+  if (!Array.isArray(history) || history.length > recipe.steps || !history.every(isStep))
+    throw misfit(name, "its history is not that of such a run");
+  if (recipe.length > config.max_len) throw misfit(name, "its windows are too long for it");
+  if (tensors.get("generator")?.bytes.byteLength !== STATE_BYTES) throw misfit(name);
+  for (const [tensor, shape, kind] of places(config)) {
+    const size = 4 * shape.reduce((a, b) => a * b);
+    if ((kind === "parameters" || history.length) && tensors.get(tensor)?.bytes.byteLength !== size)
+      throw misfit(name);
+  }
   if (recipe.length !== 64) {
     throw new ValueError(
       `${name} trains on windows of ${recipe.length} characters, and the page on 64; continue it ` +
         "in Python with --resume.",
-    );
-  }
-  const row = 8 * d_model + 4 * d_ff + n_heads * max_len;
-  if (recipe.batch_size * max_len * (n_layers + 1) * row > MOST_NUMBERS) {
-    throw new ValueError(
-      `${name} needs more memory than a page has; continue it in Python with --resume.`,
     );
   }
 }

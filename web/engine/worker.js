@@ -107,9 +107,13 @@ async function read({ series, own, length }) {
 async function look({ file, name }) {
   const { about, parameters } = await readFile(await bytesOf(file, name), name);
   const { kind, config } = about;
-  const { steps = 0, held_out_nats: heldOut = null } = about.provenance ?? {};
+  const { steps, held_out_nats: nats } = about.provenance ?? {};
+  const made = {
+    steps: Number.isInteger(steps) ? Number(steps) : 0,
+    heldOut: Number.isFinite(nats) ? Number(nats) : null,
+  };
   return kind === "model"
-    ? { trained: { config, parameters, steps, heldOut } }
+    ? { trained: { config, parameters, ...made } }
     : { corpus: about.corpus, done: about.history.length, steps: about.recipe.steps };
 }
 

@@ -1,12 +1,33 @@
 // Models from safetensors files, as src/cloze/checkpoint.py writes and reads them.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { Engine, parametersOf } from "../engine/engine.js";
+import { Engine, LOOKS, parametersOf } from "../engine/engine.js";
 import { isWhole, readSafetensors } from "./safetensors.js";
 import { VOCABULARY } from "./vocabulary.js";
 
 /** @import { Config } from "../engine/engine.js" */
 /** @import { RawTensors } from "./safetensors.js" */
+
+/**
+ * The least and the greatest of each number of a config and of a recipe, and whether it is whole, as
+ * EncoderConfig and Recipe of src/cloze have them.
+ * @type {Record<"config" | "recipe", [names: string, least: number, most: number, whole: boolean][]>}
+ */
+export const RANGES = {
+  config: [
+    ["vocab_size max_len d_model n_heads n_layers d_ff", 1, 2 ** 16, true],
+    ["rotary_base", 1, 1e9, false],
+  ],
+  recipe: [
+    ["batch_size length", 1, 2 ** 16, true],
+    ["learning_rate matrix_learning_rate query_key_learning_rate weight_decay", 0, 10, false],
+    ["steps", 1, 1e8, true],
+    ["evaluations", 0, 1000, true],
+    ["seed", 0, 2 ** 63, true],
+    ["mask_prob", 0, 1, false],
+    ["warmup", 0, 0.99, false],
+  ],
+};
 
 /** A checkpoint that cannot be used; the message says why and what to do. */
 export class CheckpointError extends ValueError {
@@ -40,6 +61,32 @@ export async function readCheckpoint(bytes, name) {
 }
 
 /**
+ * @param {string} name  What errors call the file.
+ * @param {string} [why]
+ */
+export const misfit = (name, why) =>
+  new CheckpointError(
+    `${name} does not fit this version of Cloze${why ? `: ${why}` : ""}; train it again.`,
+  );
+
+/**
+ * @param {any} values
+ * @param {"config" | "recipe"} part
+ * @param {string} file  What errors call it.
+ * @throws {CheckpointError} A number is out of range.
+ */
+function mustBeInRange(values, part, file) {
+  for (const [names, least, most, whole] of RANGES[part]) {
+    for (const name of names.split(" ")) {
+      const value = values?.[name];
+      const fits = whole ? Number.isInteger(value) : Number.isFinite(value);
+      if (!fits || value < least || value > most)
+        throw misfit(file, `its ${name} is ${JSON.stringify(value)}`);
+    }
+  }
+}
+
+/**
  * Read a masked language model of characters, or a run that trains one.
  * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
@@ -48,15 +95,18 @@ export async function readCheckpoint(bytes, name) {
  */
 export async function readMasked(bytes, name) {
   const { tensors, about } = await readCheckpoint(bytes, name);
-  const { kind, config } = about;
-  const objective = about.model ?? about.objective ?? "masked";
+  const { kind, config } = about ?? {};
+  const objective = about?.model ?? about?.objective ?? "masked";
   if ((kind !== "run" && kind !== "model") || objective !== "masked")
     throw new CheckpointError(`${name} holds no masked language model; choose another file.`);
+  const run = kind === "run";
+  mustBeInRange(config, "config", name);
+  if (run) mustBeInRange(about.recipe, "recipe", name);
   if (about.vocabulary || config.vocab_size !== VOCABULARY.symbols.length)
     throw new CheckpointError(`${name} reads other symbols than the page; use it in Python.`);
-  const parameters = parametersIn(tensors, config, kind === "run" ? "model." : "");
-  if (!parameters)
-    throw new CheckpointError(`${name} does not fit this version of Cloze; train it again.`);
+  const shaped = config.d_model % (2 * config.n_heads) === 0 && config.direction in LOOKS;
+  const parameters = shaped && parametersIn(tensors, config, run ? "model." : "");
+  if (!parameters) throw misfit(name);
   return { tensors, about, parameters };
 }
 
@@ -118,17 +168,20 @@ function fromHalves(halves) {
  * @param {string} [prefix]  Of their names.
  */
 function parametersIn(tensors, config, prefix = "") {
-  const expected = parametersOf(config);
-  const sizes = expected.map(([, shape]) => shape.reduce((product, each) => product * each));
-  const all = new Float32Array(sizes.reduce((sum, each) => sum + each));
-  let at = 0;
-  for (const [i, [name, shape]] of expected.entries()) {
+  const found = [];
+  for (const [name, shape] of parametersOf(config)) {
     const tensor = tensors.get(prefix + name);
     if (!tensor || `${tensor.shape}` !== `${shape}`) return undefined;
     const values = FROM[tensor.dtype]?.(tensor.bytes);
-    if (values?.length !== sizes[i]) return undefined;
+    if (values?.length !== shape.reduce((product, each) => product * each)) return undefined;
+    found.push(values);
+  }
+  // Memory is taken only for what is really there.
+  const all = new Float32Array(found.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const values of found) {
     all.set(values, at);
-    at += sizes[i];
+    at += values.length;
   }
   return all.every(Number.isFinite) ? all : undefined;
 }

@@ -21,7 +21,7 @@ const NO_SPACE = new RegExp(SPACE.source.replace("[", "[^"));
  * Read a file of text in UTF-8.
  * @param {Blob} file
  * @param {string} name  What errors call it.
- * @throws {TextError} It is too large or empty, is not UTF-8, or cannot be read.
+ * @throws {TextError} It is too large or empty, is not UTF-8, holds NULs, or cannot be read.
  */
 export async function readText(file, name) {
   if (file.size > MOST_BYTES) {
@@ -35,6 +35,9 @@ export async function readText(file, name) {
     throw new TextError(
       `${name} is not text in UTF-8; open it and save it as plain text in UTF-8.`,
     );
+  }
+  if (text.includes("\0")) {
+    throw new TextError(`${name} holds NULs, as UTF-16 does; save it as plain text in UTF-8.`);
   }
   if (!NO_SPACE.test(text)) {
     throw new TextError(`${name} is empty; choose a file with text in it.`);

@@ -7,5 +7,5 @@ collators draw the masks and pad, its Trainer takes the steps, keeps the run and
 processes.
 
 A text passes through the modules in this order: ``documents``, ``chunks``, ``recipe``, ``costs``,
-``trainer``, ``run``, ``command``.
+``saved``, ``trainer``, ``run``, ``command``.
 """

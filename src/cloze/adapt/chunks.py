@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+from unicodedata import category
 
 import torch
 from torch import Tensor
@@ -14,10 +14,10 @@ from torch import Tensor
 from cloze.adapt.documents import Document, hold_out
 from cloze.handover.pieces import frame_of
 from cloze.masking import IGNORE
-from cloze.vocabulary import TextError
+from cloze.vocabulary import TextError, counted
 
-UNKNOWN = 0.05
-"""With a larger share of unknown pieces, a tokenizer does not know the script of a text."""
+LEAST_READ = 0.95
+"""If its pieces cover a smaller share of the letters, a tokenizer does not know a text's script."""
 
 
 class Chunk(NamedTuple):
@@ -26,7 +26,8 @@ class Chunk(NamedTuple):
     input_ids: Tensor
     """Shape ``(length,)``."""
     characters: Tensor
-    """How many characters each piece stands for, shape ``(length,)``; 0 for special tokens."""
+    """How many characters each piece stands for, with the spaces before it, shape ``(length,)``.
+    Letters that the tokenizer drops, or replaces by a special token, are not among them."""
     number: int
     """Its place among all chunks. Masks are drawn from this and the seed."""
 
@@ -42,32 +43,49 @@ def cut(documents: Iterable[Document], tokenizer: Any, length: int, first: int =
     """
     before, after = frame_of(tokenizer)
     none = [torch.zeros_like(before), torch.zeros_like(after)]
+    specials = torch.tensor(tokenizer.all_special_ids)
     chunks: list[Chunk] = []
     for document in documents:
         read = tokenizer(
             document.text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
-        # A piece counts from where the one before it ends, so the space between is counted, too.
-        ends = torch.tensor([0, *(end for _, end in read["offset_mapping"])]).cummax(0).values
         ids = torch.tensor(read["input_ids"], dtype=torch.long)
+        starts, ends = torch.tensor(read["offset_mapping"], dtype=torch.long).view(-1, 2).T
+        # A piece counts from where the one before it ends, so the space between is counted, too,
+        # but not the letters that no ordinary piece covers.
+        ends = torch.cat([torch.zeros(1, dtype=torch.long), ends]).cummax(0).values
+        begin = torch.where(torch.isin(ids, specials), ends[1:], starts.clamp(min=ends[:-1]))
+        letters = torch.tensor([0, *(not sign.isspace() for sign in document.text)]).cumsum(0)
+        sizes = ends.diff() - (letters[begin] - letters[ends[:-1]])
         n = max(1, math.ceil(len(ids) / (length - len(before) - len(after))))
-        for part, size in zip(ids.tensor_split(n), ends.diff().tensor_split(n), strict=True):
+        for part, size in zip(ids.tensor_split(n), sizes.tensor_split(n), strict=True):
             if len(part):
                 framed = torch.cat([before, part, after]), torch.cat([none[0], size, none[1]])
                 chunks.append(Chunk(*framed, first + len(chunks)))
     return chunks
 
 
-def _readable(chunks: Sequence[Chunk], documents: Sequence[Document], tokenizer: Any) -> None:
-    """Refuse a text in a script that the tokenizer does not know."""
-    ids = torch.cat([chunk.input_ids for chunk in chunks])
-    unknown = float((ids == tokenizer.unk_token_id).float().mean()) if tokenizer.unk_token else 0.0
-    letters = sum(len(re.sub(r"\s", "", document.text)) for document in documents)
-    if unknown > UNKNOWN or len(ids) > letters:
+def _share_read(own: list[Chunk], held_out: list[Chunk], documents: Sequence[Document]) -> float:
+    """Return which share of the letters of a text its pieces cover.
+
+    Raises:
+        TextError: so few, or in so many pieces, that the tokenizer does not know the script, or
+            nothing is left of one part.
+    """
+    chunks = own + held_out
+    text = "".join(document.text.rstrip() for document in documents)
+    marks = sum(category(sign)[0] in "MC" and not sign.isspace() for sign in text)
+    letters = len("".join(text.split())) - marks  # an accent or an invisible sign is no letter
+    missed = len(text) - marks - sum(int(chunk.characters.sum()) for chunk in chunks)
+    share = max(0.0, 1 - max(0, missed) / max(1, letters))
+    pieces = sum(len(chunk.input_ids) for chunk in chunks)
+    if share < LEAST_READ or pieces > letters or not own or not held_out:
         raise TextError(
-            "The tokenizer of this model does not know the script of your text; choose a model for "
-            "its language."
+            "The tokenizer of this model does not know the script of your text, or of what is held "
+            f"out: its {pieces:,} pieces cover {share:.0%} of {letters:,} letters; choose a model "
+            "for its language."
         )
+    return share
 
 
 class Texts(NamedTuple):
@@ -95,17 +113,23 @@ def prepare(
         length: the most pieces of a chunk.
 
     Raises:
-        TextError: the tokenizer does not know the script of your text.
+        TextError: the tokenizer does not know the script of your text, or nothing of it can be
+            asked.
     """
     parts: list[list[Chunk]] = []
+    specials = torch.tensor(tokenizer.all_special_ids)
+    left_out = 0
     digest = hashlib.sha256()
     split = [*hold_out(documents), *hold_out(general)]
     for part in split:
-        parts.append(cut(part, tokenizer, length, sum(map(len, parts))))
+        chunks = cut(part, tokenizer, length, left_out + sum(map(len, parts)))
+        # In a chunk without an ordinary piece, nothing can be asked.
+        parts.append([c for c in chunks if not torch.isin(c.input_ids, specials).all()])
+        left_out += len(chunks) - len(parts[-1])
         for document in part:
             digest.update(document.text.encode() + b"\0")
         digest.update(b"\1")
-    _readable(parts[0] + parts[1], documents, tokenizer)
+    share = _share_read(parts[0], parts[1], documents)
     own, held_out = (sum(len(each.text) for each in part) for part in split[:2])
     n_pieces = sum(len(chunk.input_ids) for chunk in parts[0] + parts[1])
     summary = (
@@ -113,6 +137,10 @@ def prepare(
         f"{(own + held_out) / n_pieces:.1f} per piece; {len(split[1])} documents with {held_out:,} "
         "characters are held out"
     )
+    if share < 1:
+        summary += f"; the pieces cover {share:.2%} of the letters"
+    if left_out:
+        summary += f"; {counted(left_out, 'chunk')} without an ordinary piece left out"
     return Texts(parts[0], parts[1], parts[2], parts[3], digest.hexdigest(), summary)
 
 
@@ -143,8 +171,8 @@ class Masks:
         self.collator.generator = torch.Generator().manual_seed(int.from_bytes(key[:8], "little"))
         special = torch.isin(chunk.input_ids, self.special)[None]
         inputs, labels = self.collator.torch_mask_tokens(chunk.input_ids[None].clone(), special)
-        if not (labels != IGNORE).any():  # even in a short chunk one piece is selected
-            at = int((~special[0]).nonzero()[0])
+        if not (labels != IGNORE).any():  # even in a short chunk one ordinary piece is selected
+            at = (~special[0]).nonzero()[:1, 0]
             labels[0, at] = chunk.input_ids[at]
             inputs[0, at] = self.collator.tokenizer.mask_token_id
         return {"input_ids": inputs[0], "labels": labels[0]}

@@ -13,7 +13,8 @@ from tqdm import tqdm
 from cloze.adapt.costs import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents, silent
 from cloze.adapt.recipe import AdaptRecipe
-from cloze.adapt.run import Adaptation, last_checkpoint
+from cloze.adapt.run import Adaptation
+from cloze.adapt.saved import SEAL
 from cloze.files import followed
 from cloze.interrupts import held_signals
 from cloze.training import Record
@@ -34,7 +35,7 @@ def adapt(options: Namespace, say: Say) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         finished = options.resume and not folder.exists()
         raise ValueError(f"{out} {'is finished' if finished else 'exists'}; name a new folder.")
-    if last_checkpoint(folder) and not options.resume:
+    if any(folder.glob(f"checkpoint-*/{SEAL}")) and not options.resume:
         raise ValueError(
             f"{folder} holds an unfinished run; add --resume to continue it, or delete it to begin "
             "again."
@@ -76,10 +77,13 @@ def adapt(options: Namespace, say: Say) -> None:
 
 
 def _as_begun(run: Adaptation, chosen: Mapping[str, float]) -> None:
-    """Refuse a run that goes on with other settings than it began with."""
+    """Refuse a run that goes on with other settings than it began with.
+
+    Its length and its batch may have become less than was chosen.
+    """
     for name, value in chosen.items():
         begun = getattr(run.recipe, name)
-        if value != begun and name != "length":  # which becomes the model's own if that is less
+        if value != begun and not (name in ("length", "batch_size") and value > begun):
             raise ValueError(
                 f"The run was begun with --{name.replace('_', '-')} {begun:g}, not {value:g}; "
                 "leave the option out to continue it as it is."

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from torch.nn.utils.rnn import pad_sequence
 
 from cloze.adapt.chunks import Chunk, Masks
 from cloze.corpus import MOST_HELD_OUT
@@ -71,10 +70,10 @@ def costs(model: Any, chunks: Sequence[Chunk], masks: Masks, times: int = 1) -> 
         lines = masks.pad([example for _, example in batch])
         selected = lines["labels"] != IGNORE
         losses = losses_at(model, {name: part.to(model.device) for name, part in lines.items()})
-        sizes = pad_sequence([chunks[i].characters for i, _ in batch], batch_first=True)
+        sizes = [chunks[i].characters[each["labels"] != IGNORE] for i, each in batch]
         rows = torch.tensor([i for i, _ in batch])[selected.nonzero()[:, 0]]
         nats.index_add_(0, rows, losses.double().cpu())
-        characters.index_add_(0, rows, sizes[selected].double())
+        characters.index_add_(0, rows, torch.cat(sizes).double())
     model.train(was_training)
     return Costs(nats, characters)
 

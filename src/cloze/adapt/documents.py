@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from cloze.corpus import DATA, read_text
+from cloze.corpus import DATA, MOST_BYTES, read_text
 from cloze.vocabulary import TextError, counted
 
 FEW = 10
@@ -19,6 +23,10 @@ LEAST = 2_000
 """The fewest characters of a text that can be split into training and measuring."""
 HELD_OUT = 0.1
 """The share of the characters that are held out."""
+PLAIN = ("", ".txt", ".text", ".md", ".markdown")
+"""How the names of text files in a folder end; a file of another name is read if it is named."""
+ROWS = (".csv", ".jsonl")
+"""Of these, each row of the column ``text`` is a document."""
 GENERAL = DATA / "corpus"
 """General text, to measure what was forgotten: the corpus of the series."""
 
@@ -31,7 +39,7 @@ def silent(_: str) -> None:
 
 @dataclass(frozen=True)
 class Document:
-    """One text: a file, or a section of one."""
+    """One text: a file, a row or a section of one."""
 
     name: str
     text: str
@@ -41,8 +49,8 @@ def read_documents(paths: Iterable[Path], say: Say = silent) -> list[Document]:
     """Read text files, and all text files in folders; identical texts once.
 
     Args:
-        paths: files in UTF-8, and folders. In a folder, hidden files are passed over, and so are
-            files without text.
+        paths: files in UTF-8, and folders. In a folder, hidden files are passed over, and so is
+            what is neither plain text nor a table with a column ``text``.
         say: called with a sentence about files that were passed over.
 
     Raises:
@@ -53,13 +61,13 @@ def read_documents(paths: Iterable[Path], say: Say = silent) -> list[Document]:
         if path.is_dir():
             texts, skipped = _in_folder(path)
         else:
-            texts, skipped = [Document(path.name, read_text(path))], []
+            texts, skipped = _in_file(path, path.name), []
         if not texts:
-            raise TextError(f"{path} holds no text file in UTF-8; name another folder.")
+            raise TextError(f"{path} holds no text in UTF-8; name another.")
         if skipped:
             files = counted(len(skipped), "file")
             names = ", ".join(skipped[:3]) + (" …" if len(skipped) > 3 else "")
-            say(f"{path}: {files} without text in UTF-8 passed over: {names}")
+            say(f"{path}: {files} without plain text in UTF-8 passed over: {names}")
         for document in texts:
             documents.setdefault(document.text, document)
     return _sections([*documents.values()])
@@ -73,10 +81,29 @@ def _in_folder(folder: Path) -> tuple[list[Document], list[str]]:
         name = path.relative_to(folder)
         if path.is_file() and not any(part.startswith(".") for part in name.parts):
             try:
-                texts.append(Document(name.as_posix(), read_text(path)))
+                if path.suffix.lower() not in (*PLAIN, *ROWS):
+                    raise TextError
+                texts += _in_file(path, name.as_posix())
             except TextError:
                 skipped.append(name.as_posix())
     return texts, skipped
+
+
+def _in_file(path: Path, name: str) -> list[Document]:
+    """Return the document of a text file, or those of a table."""
+    text, kind = read_text(path), path.suffix.lower()
+    if kind not in ROWS:
+        return [Document(name, text)]
+    lines = io.StringIO(text)
+    csv.field_size_limit(MOST_BYTES)
+    try:
+        rows: Iterable[Any] = csv.DictReader(lines)
+        if kind == ".jsonl":
+            rows = map(json.loads, filter(str.strip, lines))
+        texts = [row["text"] or "" for row in rows]
+        return [Document(f"{name}:{i}", row) for i, row in enumerate(texts, 1) if row.strip()]
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError, csv.Error):
+        raise TextError(f"{path} has no column of texts that is called text.") from None
 
 
 def _sections(documents: list[Document]) -> list[Document]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import torch
@@ -45,10 +45,12 @@ class Examples(torch.utils.data.Dataset[dict[str, Tensor]]):
     """All examples of a run in their order, masked; example k is deterministic."""
 
     def __init__(self, texts: Texts, masks: Masks, recipe: AdaptRecipe) -> None:
-        self.texts, self.masks, self.recipe = texts, masks, recipe
+        self.texts, self.masks = texts, masks
         self.per_epoch = len(texts.own)
         if texts.general:
             self.per_epoch += round(len(texts.own) * recipe.mix / (1 - recipe.mix))
+        recipe = replace(recipe, batch_size=min(recipe.batch_size, self.per_epoch))
+        self.recipe = recipe
         self.steps = recipe.steps or math.ceil(recipe.epochs * self.per_epoch / recipe.batch_size)
         self._order = (0, self._ordered(0))
         characters = sum(int(chunk.characters.sum()) for chunk in self._order[1])

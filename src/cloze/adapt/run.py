@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -16,15 +15,16 @@ from cloze.adapt.chunks import Masks, prepare
 from cloze.adapt.costs import Costs, costs, costs_before, table
 from cloze.adapt.documents import Document, Say, silent
 from cloze.adapt.recipe import AdaptRecipe, Examples
+from cloze.adapt.saved import last_checkpoint, log_of
+from cloze.checkpoint import fitting
 from cloze.handover.export import new_folder
 from cloze.handover.packages import need, quiet
 from cloze.handover.pieces import load_folder, longest_line
 from cloze.interrupts import held_signals
+from cloze.lenses import fingerprint
 from cloze.training import Progress, Record
 
 CARD = Path(__file__).with_name("card.md")
-STATE = "trainer_state.json"
-"""The file that the Trainer writes last into a checkpoint."""
 
 
 class Adaptation(Progress):
@@ -34,13 +34,14 @@ class Adaptation(Progress):
         model: the folder of a fill-mask model of ``transformers`` and its tokenizer.
         documents: your own texts.
         general: texts that show what is forgotten, and that may be mixed in.
-        recipe: how to train. Its length becomes the model's own if that is less.
+        recipe: how to train. Its length becomes the model's own if that is less, and its batch
+            the text's chunks.
         folder: where the run is saved while it is not finished.
         resume: whether to continue the run in the folder, with the recipe that it began with.
 
     Raises:
         ValueError: there is no such model, the tokenizer does not know the text's script, or the
-            run in the folder is of another text.
+            run in the folder is damaged, or of another model or text.
     """
 
     recipe: AdaptRecipe
@@ -61,22 +62,33 @@ class Adaptation(Progress):
         if hasattr(self.model.config, "sparse_prediction"):
             # ModernBERT's own switch: logits at the masked positions only.
             self.model.sparse_prediction = True
-        begun: dict[str, Any] = self._log()[0] if resume else {}
-        recipe = AdaptRecipe(**begun["recipe"]) if begun else recipe
+        log: list[dict[str, Any]] = []
+        if resume:
+            last = last_checkpoint(folder)
+            if not last:
+                raise ValueError(
+                    f"There is no run in {folder} that was saved to the end; leave out --resume to "
+                    "begin one."
+                )
+            log = log_of(last)
+            with fitting(last):
+                recipe = AdaptRecipe(**log[0]["recipe"])
         recipe = replace(
             recipe, length=min(recipe.length, longest_line(self.model, self.tokenizer))
         )
         self.texts = prepare(documents, general, self.tokenizer, recipe.length)
-        if begun and begun["sha256"] != self.texts.sha256:
-            raise ValueError(
-                f"The run in {folder} was begun with other texts; name the same ones, or move it "
-                "away to begin again."
-            )
+        self.begun = {"model": fingerprint(self.model), "text": self.texts.sha256}
+        for what, digest in self.begun.items():
+            if log and log[0].get(what) != digest:
+                raise ValueError(
+                    f"The run in {folder} was begun with another {what}; name the same, or move it "
+                    "away to begin again."
+                )
         masks = Masks(self.tokenizer, recipe.mask_prob, recipe.seed)
         self.examples = Examples(self.texts, masks, recipe)
-        self.recipe = replace(recipe, steps=self.examples.steps)
+        self.recipe = replace(self.examples.recipe, steps=self.examples.steps)
         self.before: dict[str, Costs] = {}
-        self.history = [self._record(entry) for entry in self._log()] if resume else []
+        self.history = [self._record(entry) for entry in log]
 
     def measure(self, times: int = 1) -> dict[str, Costs]:
         """Return what held-out text costs now: yours, and general text if there is any."""
@@ -112,7 +124,7 @@ class Adaptation(Progress):
                     f"The loss is not finite at step {entry['step']}; take a lower --learning-rate."
                 )
             if entry["step"] == 1:  # the Trainer saves its log with the model
-                entry |= {"recipe": asdict(self.recipe), "sha256": self.texts.sha256}
+                entry |= {"recipe": asdict(self.recipe), **self.begun}
             self.history.append(self._record(entry))
             on_record(self.history[-1])
             return interrupted() or stop()
@@ -120,7 +132,7 @@ class Adaptation(Progress):
         with held_signals() as interrupted, quiet():
             last = last_checkpoint(self.folder) if self.history else None
             # A step that could not be saved is taken again.
-            self.history = [self._record(entry) for entry in self._log()] if last else []
+            self.history = [self._record(entry) for entry in log_of(last)] if last else []
             adapter = Adapter(self.model, self.examples, self.folder, self.seconds, on_step)
             if adapter.is_world_process_zero() and not self.before:
                 say("Measuring what held-out text costs before training …")
@@ -142,13 +154,6 @@ class Adaptation(Progress):
         characters = round(entry["step"] * self.examples.characters_per_step)
         return Record(entry["step"], characters, entry["seconds"], entry["loss"], None)
 
-    def _log(self) -> list[dict[str, Any]]:
-        """Return the log of each step of the run in the folder."""
-        last = last_checkpoint(self.folder)
-        if not last:
-            raise ValueError(f"There is no run in {self.folder}; leave out --resume to begin one.")
-        return [entry for entry in _state(last)["log_history"] if "loss" in entry]
-
     def save(self, out: Path, command: str = "") -> dict[str, Costs]:
         """Write model, tokenizer and card into a new folder; return what text costs now."""
         after = self.measure()
@@ -166,18 +171,3 @@ class Adaptation(Progress):
             )
             (part / "README.md").write_text(card, encoding="utf-8")
         return after
-
-
-def _state(checkpoint: Path) -> dict[str, Any]:
-    """Return what the Trainer wrote about a checkpoint; nothing if it was interrupted."""
-    try:
-        state: dict[str, Any] = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return state
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """Return the last checkpoint in a run's folder that was written to the end."""
-    complete = filter(_state, folder.glob("checkpoint-*"))
-    return max(complete, key=lambda path: int(path.name.partition("-")[2]), default=None)

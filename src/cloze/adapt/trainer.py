@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from cloze.adapt.recipe import AdaptRecipe, Examples
+from cloze.adapt.saved import seal
 from cloze.masking import IGNORE
 
 SAVE_EVERY = 60.0
@@ -86,6 +87,12 @@ class Adapter(Trainer):  # type: ignore[misc]
         if due:
             self._saved_at = now
 
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        super()._save_checkpoint(model, trial)
+        self.accelerator.wait_for_everyone()  # each process writes the state of its chance
+        if self.is_world_process_zero():
+            seal(Path(self.args.output_dir, f"checkpoint-{self.state.global_step}"))
+
     def _any(self, *mine: bool) -> list[bool]:
         """Return for each question whether any of the processes answers yes."""
         answers = torch.tensor(mine, dtype=torch.float, device=self.args.device)
@@ -107,7 +114,6 @@ def _arguments(recipe: AdaptRecipe, steps: int, folder: Path) -> TrainingArgumen
         remove_unused_columns=False,
         ddp_find_unused_parameters=False,
         save_strategy="no",
-        save_total_limit=1,
         logging_steps=1,
         logging_nan_inf_filter=False,
         disable_tqdm=True,

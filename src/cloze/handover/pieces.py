@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from cloze.prediction.predictors import Opened, Predictor
 from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, MASK, TextError, Vocabulary, counted
 
+OPAQUE = ArithmeticError | AttributeError | JSONDecodeError | LookupError | RuntimeError | TypeError
+"""Errors whose words say nothing to somebody who wants to load a model."""
+MOST_LAYERS = 1_000
 LONGEST = 128
 """The most pieces of a line: occlusion reads it once for each piece."""
 LOGITS_AT_ONCE = 2**24
@@ -171,7 +175,9 @@ def _name(token: str, byte_of: Mapping[str, int], space: str) -> str:
 def frame_of(tokenizer: Any) -> tuple[Tensor, Tensor]:
     """Return the ids that a tokenizer puts before and after a line."""
     framed = torch.tensor(tokenizer(tokenizer.mask_token)["input_ids"])
-    (at,) = (framed == tokenizer.mask_token_id).nonzero()
+    at, *more = (framed == tokenizer.mask_token_id).nonzero()[:, 0].tolist() or [0, 0]
+    if more:
+        raise ValueError("its tokenizer does not leave its own mask token whole")
     return framed[:at], framed[at + 1 :]
 
 
@@ -275,7 +281,9 @@ def load_folder(folder: FilePath, attention: str | None = None) -> tuple[Any, An
         with quiet():
             return _loaded(path, attention)
     except Exception as error:  # whatever the libraries raise becomes one sentence
-        reason = " ".join(str(error).strip().partition("\n")[0].split()) or type(error).__name__
+        reason = " ".join(str(error).strip().partition("\n")[0].split())
+        if isinstance(error, OPAQUE):
+            reason = "its files do not fit together, or one of them is damaged"
         raise ValueError(
             f"{path} has no fill-mask model that can be read: {reason.rstrip('.:')[:300]}."
         ) from None
@@ -295,6 +303,8 @@ def _loaded(folder: Path, attention: str | None) -> tuple[Any, Any]:
     config = AutoConfig.from_pretrained(folder, **offline)
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING or getattr(config, "is_decoder", False):
         raise ValueError(f"a model of the kind {config.model_type} does not fill gaps")
+    if getattr(config, "num_hidden_layers", 0) > MOST_LAYERS:
+        raise ValueError(f"it has more than {MOST_LAYERS:,} layers")
     tokenizer = AutoTokenizer.from_pretrained(folder, **offline)
     model, loading = AutoModelForMaskedLM.from_pretrained(
         folder,
@@ -310,12 +320,16 @@ def _loaded(folder: Path, attention: str | None) -> tuple[Any, Any]:
         )
     if tokenizer.mask_token is None:
         raise ValueError("its tokenizer has no mask token")
+    # Lines of a batch begin at the same position, and the model is told what is padding.
+    tokenizer.padding_side, tokenizer.model_input_names = "right", ["input_ids", "attention_mask"]
     rows, ids = model.config.vocab_size, tokenizer.get_vocab().values()
     if max(ids) >= rows or rows - len(ids) > max(NAMELESS, rows // 100):
         raise ValueError(
             f"its tokenizer has {len(ids):,} pieces and the model {rows:,}, so they do not belong "
             "together"
         )
+    if longest_line(model, tokenizer) <= sum(map(len, frame_of(tokenizer))):
+        raise ValueError("it reads no line of a single piece")
     return model.eval(), tokenizer
 
 

@@ -14,14 +14,7 @@ from typing import Annotated, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.arguments import (
-    Lines,
-    Probabilities,
-    Temperature,
-    among,
-    checked,
-    known_symbols,
-)
+from cloze.arguments import Lines, Probabilities, Temperature, among, checked, known_symbols
 from cloze.heads import CausalLM, Model, log_probs_at
 from cloze.vocabulary import TextError
 
@@ -120,42 +113,6 @@ def unmask(
         lines[chosen] = draw(probs, temperature, generator) if truth is None else truth[chosen]
         gaps = gaps & ~chosen
         yield Step(lines, chosen, nothing, probs)
-
-
-def path_costs(
-    model: Model,
-    input_ids: Lines,
-    order: Order = "left to right",
-    steps: int | None = None,
-    *,
-    generator: torch.Generator | None = None,
-) -> Tensor:
-    """Return −log P of lines written by :func:`unmask`: what each symbol cost when it was written.
-
-    From left to right and easiest first, no two paths lead to one line, so this is the cost of the
-    line itself. In random order it is that of one path, drawn for each line; many lead there.
-
-    Args:
-        model: any model; a causal one can only go from left to right.
-        input_ids: lines without gaps, shape ``(lines, length)``; all their ordinary symbols are
-            taken to be written.
-        order: which gap comes next.
-        steps: as in :func:`unmask`.
-        generator: the source of chance for a random order.
-
-    Returns:
-        In nats, shape ``(lines,)``, float64.
-
-    Raises:
-        ValueError: an id has no symbol.
-    """
-    gaps = known_symbols(input_ids, len(model.vocabulary)) < model.vocabulary.n_ordinary
-    hidden = input_ids.masked_fill(gaps, model.vocabulary.mask_id)
-    paid = torch.zeros(len(input_ids), dtype=torch.float64)
-    for step in unmask(model, hidden, order, steps, generator=generator, truth=input_ids):
-        of_truth = step.probabilities.double().gather(1, input_ids[step.filled][:, None]).squeeze(1)
-        paid.index_add_(0, step.filled.nonzero(as_tuple=True)[0], -of_truth.log())
-    return paid
 
 
 def mask_predict(

@@ -32,12 +32,16 @@ SHIPPED = Path(__file__).with_name("SHA256SUMS")
 """The digests of the notebooks as they are committed; ``notebooks/execute.py`` writes them."""
 
 
+def digest_of(path: Path) -> str:
+    """Return the digest of a text, the same whether its lines end as on Windows or not."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+
+
 def is_shipped(path: Path) -> bool:
-    """Tell whether a file is, byte for byte, one of the notebooks of the series."""
+    """Tell whether a file is, sign for sign, one of the notebooks of the series."""
     if path.suffix != ".ipynb" or not path.is_file():
         return False
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return digest in SHIPPED.read_text(encoding="utf-8").split()
+    return digest_of(path) in SHIPPED.read_text(encoding="utf-8").split()
 
 
 TOOLS = {"as_text.py", "colab.py", "conftest.py", "execute.py", "minutes.py"}

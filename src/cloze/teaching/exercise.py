@@ -18,16 +18,17 @@ import inspect
 import io
 import random
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from cloze.masking import seeded
-from cloze.teaching.mistakes import mistakes_of
+from cloze.teaching.mistakes import mistakes_of, pairs_of
 from cloze.teaching.one_change import one_change
 from cloze.teaching.results import (
     Function,
@@ -40,22 +41,25 @@ from cloze.teaching.results import (
     anything,
     as_plain,
     call,
+    entries_of,
     first_difference,
     in_short,
+    is_number,
     kind_of,
+    named,
     nearly_alike,
+    parameters_of,
 )
 from cloze.teaching.symptoms import (
     PLAIN,
     REPLACE,
-    RESHAPED,
-    TWISTS,
     after,
     borrowed_names,
     codes_of,
     error_in_words,
     neglected,
     nothing_in_words,
+    twists,
     unfilled,
 )
 from cloze.vocabulary import TextError, counted
@@ -66,15 +70,21 @@ SEEDS = range(8)
 LONGEST = 58
 """Words of a message after "Not yet."; what is longer is not read."""
 
-LONG_INPUT = 24
-"""Words of the arguments that are shown in full."""
+LONG_PRINT = 2000
+"""Characters of what an answer prints that are shown."""
 
 OURS = "That is the package's own function; write yours, because the exercise is what it does."
 
-DRAWS = (
-    "Your function gives a different answer to the same input each time: it draws random numbers, "
-    "or it remembers something between calls, such as a list outside it or a default like x=[]."
+AGAIN = "Your function gives a different answer to the same input each time: it "
+REMEMBERS = (
+    "remembers something from call to call, such as a list or a number outside it, or a default "
+    "like x=[]; or it draws from a generator of its own."
 )
+
+STOPS = dict.fromkeys(
+    ("exit", "quit"), "Leave out exit() and quit(), which end Python; `return` ends a function."
+) | {"input": "Leave out input(): the check calls your function with arguments of its own."}
+"""Names that no answer may use, each with what is said about it."""
 
 Outcomes = Sequence[Outcome]
 
@@ -147,6 +157,7 @@ class Exercise:
         except (Symptom, TextError) as symptom:
             wrong = str(symptom)
         if wrong:
+            wrong = self.in_another_order(answer) or wrong
             return Verdict(solved=False, message=f"Not yet. {wrong}")
         beyond = [
             limit
@@ -171,22 +182,35 @@ class Exercise:
                 f"You hand in {kind_of(answer)} ({in_short(answer)}), perhaps what your function "
                 f"returned; hand in the function itself, without calling it: check_{name}({name})."
             )
-        parameters = list(inspect.signature(self.solution).parameters)
+        if inspect.isclass(answer) and answer.__module__ != "builtins":
+            return "You hand in a class; hand in a function, which begins with `def`."
+        if inspect.iscoroutinefunction(answer):
+            return "Leave out `async` before `def`: your function is called as any other is."
+        wanted, own = parameters_of(self.solution), parameters_of(answer)
+        called = f"{name}({', '.join(wanted)})"
         try:
-            inspect.signature(answer).bind(*parameters)
+            inspect.signature(answer).bind(*wanted)
         except TypeError:
-            own = list(inspect.signature(answer).parameters)
+            if len(own) == len(wanted):
+                return f"The check calls {called}, by position: leave out the `*` in your `def`."
             return (
-                f"Your function takes {counted(len(own), 'parameter')} "
-                f"({', '.join(own)}), but it is called with "
-                f"{len(parameters)}: {name}({', '.join(parameters)})."
+                f"Your function takes {counted(len(own), 'parameter')} ({', '.join(own)}), but it "
+                f"is called with {len(wanted)}: {called}."
             )
         except ValueError:  # a built-in function without a signature
             pass
         if is_ours(answer):
             return OURS
         used = {name for code in codes_of(answer) for name in code.co_names}
-        return next((text for name, text in self.without.items() if name in used), "")
+        forbidden = {**self.without, **STOPS}
+        return next((text for name, text in forbidden.items() if name in used), "")
+
+    def in_another_order(self, answer: Any) -> str:
+        """Say that a function has the right parameters in another order."""
+        wanted, own = parameters_of(self.solution), parameters_of(answer)
+        if own == wanted or sorted(own) != sorted(wanted):
+            return ""
+        return f"Your parameters are in another order: the check gives {', '.join(wanted)}."
 
     def first_complaint(self, answer: Any) -> str:
         """Compare an answer with the solution, with one seed after the other."""
@@ -206,11 +230,9 @@ class Exercise:
     def compare(self, function: Function, probes: Sequence[Probe]) -> str:
         """Return what is wrong with an answer on some probes; nothing if it is right."""
         attempt = Attempt(self, function, probes, [call(function, probe) for probe in probes])
-        first = attempt.raw[0]
-        empty = all(outcome.value is None or unfilled(outcome.value) for outcome in attempt.raw)
-        if empty and (nothing := nothing_in_words(first)):
-            return nothing
-        print(first.printed, end="")  # for those who print to find an error
+        printed = attempt.raw[0].printed  # by those who print to find an error
+        rest = len(printed) - LONG_PRINT
+        print(printed[:LONG_PRINT] + f"… (and {rest:,} more characters)\n" * (rest > 0), end="")
         rules = RULES if attempt.wrong else RULES_FOR_RIGHT_RESULTS
         return next(filter(None, (rule(attempt) for rule in rules)), "")
 
@@ -241,6 +263,11 @@ class Exercise:
 def is_ours(function: Any) -> bool:
     """Whether a function comes from the package."""
     return str(getattr(function, "__module__", "")).startswith("cloze.")
+
+
+def numbers_of(outcomes: Outcomes) -> set[float]:
+    """Collect the numbers in results."""
+    return {entry for o in outcomes for _, entry in entries_of(o.value) if is_number(entry)}
 
 
 def in_words(first: str, *more: str) -> str:
@@ -283,20 +310,11 @@ class Attempt:
         """What every mistake gives, under its sentence."""
         return self.exercise.known(self.probes)
 
-    def shown(self, i: int) -> str:
-        """Write the arguments of a probe; longer ones as what they are."""
-        parameters = inspect.signature(self.exercise.solution).parameters
-        probe = self.probes[i]
-        texts = list(map(in_short, probe))
-        if len(" ".join(texts).split()) > LONG_INPUT:
-            texts = [text if " " not in text else kind_of(probe[i]) for i, text in enumerate(texts)]
-        return ", ".join(f"{n} = {text}" for n, text in zip(parameters, texts, strict=True))
-
 
 def unused_parameters(attempt: Attempt, few: Callable[[Iterable[bool]], bool]) -> str:
     """Refuse an answer that never looks at its parameters, ``all`` or ``any`` of them."""
     unread = neglected(attempt.function) if callable(attempt.exercise.solution) else []
-    parameters = inspect.signature(attempt.function).parameters if unread else ()
+    parameters = parameters_of(attempt.function) if unread else ()
     if not unread or not few(name in unread for name in parameters):
         return ""
     instead = ""
@@ -306,13 +324,34 @@ def unused_parameters(attempt: Attempt, few: Callable[[Iterable[bool]], bool]) -
         f"Your function never uses its parameter{'s' if len(unread) > 1 else ''} "
         f"`{'` and `'.join(unread)}`{instead}. The check calls it with inputs that you have not "
         "seen.",
-        differences(attempt)[0],
+        differences(attempt)[2],
     )
 
 
 def notebook_instead_of_parameter(attempt: Attempt) -> str:
     """Refuse a variable of the notebook in the place of a parameter."""
     return unused_parameters(attempt, any) if borrowed_names(attempt.function) else ""
+
+
+def another_answer_each_time(attempt: Attempt) -> str:
+    """Refuse an answer that differs from call to call."""
+    calm = [i for i, o in enumerate(attempt.raw) if o.error is None and not callable(o.value)]
+
+    def again() -> Outcomes:
+        return attempt.exercise.outcomes(attempt.function, [attempt.probes[i] for i in calm])
+
+    if again() == [attempt.results[i] for i in calm]:
+        return ""
+    numbers = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    equally = []
+    for _ in range(2):  # with equal random numbers
+        equally.append(again())
+        random.setstate(numbers[0])
+        np.random.set_state(numbers[1])
+        torch.set_rng_state(numbers[2])
+    draws = equally[0] == equally[1] and any(again() != equally[0] for _ in range(3))
+    how = "draws random numbers." if draws else REMEMBERS
+    return in_words(AGAIN + how, attempt.exercise.direction)
 
 
 def known_mistake(attempt: Attempt) -> str:
@@ -323,12 +362,12 @@ def known_mistake(attempt: Attempt) -> str:
 
 def nothing_returned(attempt: Attempt) -> str:
     """Refuse an answer that returns nothing, or nothing for some inputs."""
-    if any(outcome.error for outcome in attempt.raw):
-        return ""
     exercise, raw = attempt.exercise, attempt.raw
-    answered = [i for i, outcome in enumerate(raw) if outcome.value is not None]
-    if len(answered) == len(raw) or not callable(exercise.solution):
-        return next(filter(None, map(nothing_in_words, raw)), "")
+    answered = [i for i, o in enumerate(raw) if o.value is not None and not unfilled(o.value)]
+    if not answered or not callable(exercise.solution):
+        return nothing_in_words(raw[0])
+    if len(answered) == len(raw) or any(outcome.error for outcome in raw):
+        return ""
     if len(answered) > 1:
         # A mistake may be why, such as a `return` inside a loop that may run 0 times.
         some = [attempt.probes[i] for i in answered]
@@ -337,14 +376,10 @@ def nothing_returned(attempt: Attempt) -> str:
             return mistake
     nothing = next(i for i in range(len(raw)) if i not in answered)
     return (
-        f"With {attempt.shown(nothing)} your function returns nothing: here it reaches no "
-        "`return`, or it returns None. Go through it line by line with this input."
+        f"With {named(exercise.solution, attempt.probes[nothing])} your function returns nothing: "
+        "here it reaches no `return`, or it returns None. Go through it line by line with this "
+        "input."
     )
-
-
-def no_parameter_used(attempt: Attempt) -> str:
-    """Refuse an answer that uses none of its parameters."""
-    return unused_parameters(attempt, all)
 
 
 def twisted(attempt: Attempt) -> str:
@@ -352,55 +387,88 @@ def twisted(attempt: Attempt) -> str:
     if any(outcome.error for outcome in attempt.results):
         return ""
     whole = any(isinstance(outcome.value, np.ndarray) for outcome in attempt.right)
-    twists = {**(RESHAPED if whole else {}), **TWISTS}
+    fitting = {text: f for text, f in twists().items() if whole or "tensor" not in text}
+    entries = numbers_of(attempt.results)
+    round_enough = all(abs(x - round(x, 5)) <= 1e-7 * max(1, abs(x)) for x in entries)
     for symptom, outcomes in {"": attempt.right, **attempt.known}.items():
-        for twist, function in twists.items():
-            results = [Outcome(after(function, outcome.value)) for outcome in outcomes]
-            if results == attempt.results and (not symptom or re.search(PLAIN, twist)):
-                return in_words(twist, f"And: {symptom}" if symptom else "")
+        for twist, function in fitting.items():
+            with contextlib.suppress(ArithmeticError, IndexError, TypeError, ValueError):
+                results = [Outcome(after(function, outcome.value)) for outcome in outcomes]
+                plain = not symptom or re.search(PLAIN, twist)
+                if plain and results == attempt.results and ("digit" not in twist or round_enough):
+                    return in_words(twist, f"And: {symptom}" if symptom else "")
     return ""
 
 
-def some_parameter_unused(attempt: Attempt) -> str:
-    """Refuse an answer that does not use all its parameters."""
-    return unused_parameters(attempt, any)
+def two_mistakes(attempt: Attempt) -> str:
+    """Tell the two mistakes that together give the same results on every probe."""
+    exercise, probes, results = attempt.exercise, attempt.probes, attempt.results
+    for (one, other), wrong in pairs_of(exercise).items() if len(attempt.wrong) > 1 else ():
+        # Most pairs differ on the first of the probes.
+        if all(exercise.outcomes(wrong, probes[:n]) == results[:n] for n in (1, len(probes))):
+            return in_words(one, f"And: {other}")
+    return ""
 
 
-def wrong_kind(attempt: Attempt) -> str:
-    """Refuse results that are not of the kind that the exercise asks for."""
+def always_alike(attempt: Attempt) -> str:
+    """Tell a result that is always the same, or only ever 0 or 1."""
+    values = [outcome.value for outcome in attempt.results]
+    own, first = numbers_of(attempt.results), values[0]
+    both = attempt.results, attempt.right
+    shapes = [[getattr(o.value, "shape", ()) for o in outcomes] for outcomes in both]
+    failed = any(outcome.error for outcome in attempt.results) or not attempt.exercise.probes
+    if failed or not (own or isinstance(first, list | tuple)):
+        return ""
+    if all(alike(value, first) for value in values):
+        text = f"Your result is {in_short(first)} for every input."
+        if first == 0:
+            text += " Is it cut off, as by // or int(), or is there a line that never runs?"
+    elif len(own) == 1 and isinstance(first, np.ndarray) and shapes[0] == shapes[1]:
+        text = f"Every entry of your tensor is {in_short(min(own))}, for every input."
+    elif own <= {0, 1} and any(number % 1 for number in numbers_of(attempt.right)):
+        text = (
+            "Your result is only ever 0 or 1, and the right one is in between: is it rounded or "
+            "cut off, a comparison, or the best one alone?"
+        )
+    else:
+        return ""
+    return in_words(text, place_of_one_change(attempt) or attempt.exercise.direction)
+
+
+def wrong_form(attempt: Attempt) -> str:
+    """Refuse results that are not of the kind that the exercise asks for, even if right."""
     for outcome in attempt.raw:
-        if outcome.error is None and outcome.value is not None:
-            attempt.exercise.wants(outcome.value)
+        try:
+            if outcome.value is not None:
+                attempt.exercise.wants(outcome.value)
+        except Symptom as symptom:
+            right = "" if attempt.wrong else "The value is right, but not its form. "
+            return f"{right}{symptom}"
     return ""
-
-
-def random_numbers(attempt: Attempt) -> str:
-    """Refuse an answer that differs from call to call."""
-    again = attempt.exercise.read(call(attempt.function, attempt.probes[0]))
-    return in_words(DRAWS, differences(attempt)[0]) if again != attempt.results[0] else ""
 
 
 def shown_difference(attempt: Attempt) -> str:
     """Show the first wrong result beside the right one, and what else helps."""
-    first, special, *more = differences(attempt)
-    if change := place_of_one_change(attempt):
-        return in_words(first, special, change)
-    if borrowed := borrowed_names(attempt.function):
-        more.append(
-            f"It reads `{'`, `'.join(borrowed)}` from the notebook: should that be a parameter?"
-        )
-    return in_words(first, special, *more)
+    first, special, brief = differences(attempt)
+    rule = place_of_one_change(attempt) or attempt.exercise.direction
+    if len(f"{first} {special} {rule}".split()) > LONGEST:  # the rule helps more than the input
+        first = brief
+    borrowed = "`, `".join(borrowed_names(attempt.function))
+    question = f"It reads `{borrowed}` from the notebook: should that be a parameter?"
+    return in_words(first, special, rule, question if borrowed else "")
 
 
 RULES: Sequence[Callable[[Attempt], str]] = (
     notebook_instead_of_parameter,
+    another_answer_each_time,
     known_mistake,
     nothing_returned,
-    no_parameter_used,
+    partial(unused_parameters, few=all),
+    always_alike,
     twisted,
-    some_parameter_unused,
-    wrong_kind,
-    random_numbers,
+    two_mistakes,
+    partial(unused_parameters, few=any),
+    wrong_form,
     shown_difference,
 )
 """What is looked for in a wrong answer, in this order: the first sentence is told."""
@@ -408,28 +476,21 @@ RULES: Sequence[Callable[[Attempt], str]] = (
 
 def the_package_s_own(attempt: Attempt) -> str:
     """Refuse an answer that calls a function of the package which computes all of it."""
-    read = attempt.exercise.read
+    exercise, own = attempt.exercise, getattr(attempt.function, "__globals__", {})
+    scopes = [vars(m) for name, m in [*sys.modules.items()] if name.startswith("cloze.")]
     for name in {name for code in codes_of(attempt.function) for name in code.co_names}:
-        known: Any = getattr(attempt.function, "__globals__", {}).get(name)
-        if is_ours(known) and [read(call(known, p)) for p in attempt.probes] == attempt.results:
-            return f"`{name}` computes all of it. {OURS}"
-    return ""
-
-
-def right_but_for_its_form(attempt: Attempt) -> str:
-    """Refuse right values of the wrong kind."""
-    for outcome in attempt.raw:
-        try:
-            attempt.exercise.wants(outcome.value)
-        except Symptom as symptom:
-            return f"The value is right, but not its form. {symptom}"
+        # A name of the notebook, or else an attribute, or what the function imports.
+        known = [scope.get(name) for scope in ([own] if name in own else scopes)]
+        for function in filter(is_ours, known):
+            if exercise.outcomes(function, attempt.probes) == attempt.results:
+                return f"`{name}` computes all of it. {OURS}"
     return ""
 
 
 def changed_argument(attempt: Attempt) -> str:
     """Refuse an answer that changes what it is given."""
     for outcome, probe in zip(attempt.raw, attempt.probes, strict=True):
-        names = inspect.signature(attempt.exercise.solution).parameters if probe else ()
+        names = parameters_of(attempt.exercise.solution) if probe else ()
         for name, now, before in zip(names, outcome.given, probe, strict=True):
             if not alike(as_plain(now), as_plain(before)):
                 return (
@@ -440,7 +501,7 @@ def changed_argument(attempt: Attempt) -> str:
     return ""
 
 
-RULES_FOR_RIGHT_RESULTS = the_package_s_own, right_but_for_its_form, changed_argument
+RULES_FOR_RIGHT_RESULTS = the_package_s_own, wrong_form, changed_argument
 """What is looked for in an answer whose results are right."""
 
 
@@ -463,15 +524,16 @@ def place_of_one_change(attempt: Attempt) -> str:
     return one_change(attempt.function, is_right)
 
 
-def differences(attempt: Attempt) -> list[str]:
-    """Say on which input an answer differs, and how; then what else there is to say."""
+def differences(attempt: Attempt) -> tuple[str, str, str]:
+    """Say on which input an answer differs, and how; what else helps; and how without the input."""
     raw, results, right, wrong = attempt.raw, attempt.results, attempt.right, attempt.wrong
     at = wrong[0]
-    inputs = attempt.shown(at) if attempt.probes[at] else ""
+    inputs = named(attempt.exercise.solution, attempt.probes[at]) if attempt.probes[at] else ""
     others = f"Right for {len(raw) - len(wrong)} of {len(raw)} inputs, but " if at else ""
     if (error := raw[at].error) is not None:
         where = f"{others}this happened" if others else "This happened"
-        return [f"Your function raised {error_in_words(error)}", f"({where} with {inputs}.)"]
+        raised = f"Your function raised {error_in_words(error)}"
+        return f"{raised} ({where} with {inputs}.)", "", raised
     got, truth = first_difference(results[at].value, right[at].value)
     shapes = [getattr(outcome.value, "shape", ()) for outcome in (results[at], right[at])]
     if shapes[0] != shapes[1]:
@@ -486,14 +548,17 @@ def differences(attempt: Attempt) -> list[str]:
             got += ", with a size that never changes (is it a fixed number?),"
     special = ""
     if all(nearly_alike(results[i].value, right[i].value) for i in wrong):
-        got, truth = (repr(outcome.value) for outcome in (results[at], right[at]))
         special = (
-            "That is close. Did you round the result, or a constant such as 0.693 for math.log(2)?"
+            "That is close. Did you round the result or a constant, such as 0.693 for "
+            "math.log(2), or add a small number?"
         )
     elif re.search(r"\bnan\b", got):
         special = "NaN comes from 0/0, inf − inf, 0 · inf or a logarithm of a negative number."
     elif re.search(r"\binf\b", got):
         special = "Infinity comes from the logarithm of 0 or a division by 0."
     given = f"{others}with {inputs}" if others else f"With {inputs}"
-    where = f"{given} you return" if inputs else "Your answer is"
-    return [f"{where} {got} instead of {truth}.", special, attempt.exercise.direction]
+    result = f"you return {got} instead of {truth}."
+    if not inputs:
+        return f"Your answer is {got} instead of {truth}.", special, ""
+    brief = f"{others}elsewhere {result}" if others else f"Y{result[1:]}"
+    return f"{given} {result}", special, brief

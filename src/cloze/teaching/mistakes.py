@@ -21,6 +21,7 @@ It is read and run only if an answer is wrong.
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import math
 import re
@@ -28,6 +29,7 @@ import sys
 import textwrap
 from functools import cache
 from importlib.resources import files
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -133,22 +135,46 @@ def mistakes_of(exercise: Any) -> dict[str, Any]:
     Raises:
         ValueError: the file, or a mistake in it, is malformed.
     """
+    lesson, names, known = _read(exercise)
+    try:
+        return {
+            sentence: _run(sentence, code, exercise.solution, names.copy())
+            for sentence, code in known.items()
+        }
+    except ValueError as error:
+        raise ValueError(f"mistakes.md of {lesson}: {error}") from None
+
+
+@cache
+def pairs_of(exercise: Any) -> dict[tuple[str, str], Any]:
+    """Return wrong functions with two mistakes at once, for all that name a place of their own."""
+    _, names, known = _read(exercise)
+    places = {
+        text: place for text, code in known.items() if (place := PLACE.fullmatch(code.strip()))
+    }
+    pairs = {}
+    for one, other in combinations(places, 2):
+        with contextlib.suppress(ValueError):  # they overlap, or do not run together
+            code = changed(changed(body_of(exercise.solution), places[one]), places[other])
+            pairs[one, other] = _run(one, code, exercise.solution, names.copy())
+    return pairs
+
+
+def _read(exercise: Any) -> tuple[str, dict[str, Any], dict[str, str]]:
+    """Return an exercise's lesson, what the code of its mistakes may use, and that code."""
     module, name = place_of(exercise)
     lesson = module.rpartition(".")[0]
     if not module:
-        return {}
+        return "", {}, {}
     # A mistake sees what the checks see, but not the solution.
     names = AT_HAND | getattr(exercise.solution, "__globals__", {}) | vars(sys.modules[module])
     names["__name__"] = "mistake"
     names.pop(name, None)
     try:
         known = parse_mistakes(files(lesson).joinpath("mistakes.md").read_text("utf-8"))
-        return {
-            sentence: _run(sentence, code, exercise.solution, names.copy())
-            for sentence, code in known.get(name, {}).items()
-        }
     except ValueError as error:
         raise ValueError(f"mistakes.md of {lesson}: {error}") from None
+    return lesson, names, known.get(name, {})
 
 
 def _run(sentence: str, code: str, solution: Any, names: dict[str, Any]) -> Any:

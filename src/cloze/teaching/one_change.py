@@ -11,8 +11,10 @@ import ast
 import contextlib
 import copy
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
+from importlib.resources import files
 from typing import Any
 
 from cloze.teaching.results import Function, Symptom, run
@@ -42,25 +44,10 @@ OPERATORS: tuple[tuple[type[ast.AST], ...], ...] = (
 COUNTS = ast.Name | ast.BinOp | ast.Call
 """Expressions that may be one too large or too small."""
 
-WORDS = (
-    ("min", "max"),
-    ("minimum", "maximum"),
-    ("argmin", "argmax"),
-    ("sum", "mean", "prod", "max", "min"),
-    ("all", "any"),
-    ("log", "log2", "log10", "log1p", "exp"),
-    ("softmax", "log_softmax"),
-    ("floor", "ceil", "round"),
-    ("tril", "triu"),
-    ("zeros", "ones"),
-    ("zeros_like", "ones_like"),
-    ("keys", "values", "items"),
-    ("append", "extend"),
-    ("index", "rindex"),
-    ("find", "rfind"),
-    ("startswith", "endswith"),
-    ("union", "intersection", "difference"),
-)
+WORDS = [
+    re.findall(r"`(\w+)`", row)
+    for row in files("cloze.teaching").joinpath("one_change.md").read_text("utf-8").splitlines()
+]
 """Functions and methods that are taken for one another."""
 
 

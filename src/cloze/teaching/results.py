@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import _thread
-import contextlib
 import copy
+import inspect
 import io
 import math
 import mmap
@@ -17,6 +17,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -48,22 +49,29 @@ def kind_of(value: Any) -> str:
         return f"a {type(value).__name__} of length {len(value)}"
     kinds = {
         bool: "True or False",
+        complex: "a complex number",
         str: "a string",
         types.GeneratorType: "a generator",
         type(None): "None",
     }
     if type(value) in kinds:
         return kinds[type(value)]
-    if isinstance(value, abstract.Number):
+    if isinstance(value, abstract.Real):
         return "a number"
-    return "a function" if callable(value) else f"an object of type {type(value).__name__}"
+    if callable(value) and not isinstance(value, torch.nn.Module):
+        return "a function"
+    return f"an object of type {type(value).__name__}"
 
 
 def wrong_kind(value: Any, wanted: str) -> Symptom:
     """Say what kind a result is, what kind is wanted, and how to get from one to the other."""
     advice = ""
     if isinstance(value, str):
-        advice = " Leave out the quotes, f-strings, str(), decode() and signs such as %."
+        advice = " Do you add up characters, or use quotes, an f-string, str() or decode()?"
+    elif isinstance(value, complex):
+        advice = " A power or a root of a negative number gives one."
+    elif isinstance(value, Decimal):
+        advice = " float(…) makes one of it."
     elif isinstance(value, Iterator):
         advice = " It has computed nothing yet: use sum(…) or list(…), and `return`, not `yield`."
     elif isinstance(value, dict):
@@ -224,52 +232,96 @@ def alike(a: Any, b: Any) -> bool:
 def nearly_alike(a: Any, b: Any) -> bool:
     """Whether numbers differ by so little that a rounded constant may be why."""
     try:
-        if isinstance(b, np.ndarray):
-            return False
         a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
         return bool(np.allclose(a, b, rtol=1e-2) and (b % 1).any())  # a count is not rounded
     except (TypeError, ValueError):
         return False
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxstring, _SHORT.maxother = 50, 60
+class _Short(reprlib.Repr):
+    """Writes what is long in little space, and numbers with some digits."""
+
+    def __init__(self, digits: int) -> None:
+        super().__init__()
+        self.maxstring, self.maxother, self.digits = 50, 60, digits
+
+    def repr_float(self, value: float, level: int) -> str:  # noqa: ARG002 - as reprlib calls it
+        return f"{value:.0f}" if value.is_integer() else repr(float(f"{value:.{self.digits}g}"))
 
 
-def in_short(value: Any) -> str:
+def in_short(value: Any, digits: int = 4) -> str:
     """Show an argument or a result in little space."""
     value = as_plain(value)
+    if isinstance(value, torch.nn.Module):
+        return kind_of(value)
     if isinstance(value, np.ndarray):
         if value.size > 12:
             return f"a tensor of shape {value.shape}"
         value = value.tolist()
+    return _Short(digits).repr(value)
 
-    def shortened(part: Any) -> Any:
-        if isinstance(part, float) and math.isfinite(part):
-            return int(part) if part.is_integer() else float(f"{part:.4g}")
-        if isinstance(part, list | tuple):
-            return type(part)(map(shortened, part))
-        if isinstance(part, dict):
-            return {key: shortened(entry) for key, entry in part.items()}
-        return part
 
-    return _SHORT.repr(shortened(value))
+LONG_INPUT = 24
+"""Words of the arguments that are shown in full."""
+
+LONG_RESULT = 14
+"""Words of a wrong and a right result that are shown in full."""
+
+
+def parameters_of(function: Any) -> list[str]:
+    """List the parameters of a function; none of what has no signature."""
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def named(function: Function, arguments: Probe) -> str:
+    """Write arguments with the names of the parameters; long ones as what they are."""
+    texts = list(map(in_short, arguments))
+    if len(" ".join(texts).split()) > LONG_INPUT:
+        pairs = zip(texts, arguments, strict=True)
+        texts = [text if " " not in text else kind_of(argument) for text, argument in pairs]
+    names = parameters_of(function)
+    if len(names) != len(texts):
+        return f"({', '.join(texts)})"
+    return ", ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
+
+
+def entries_of(value: Any, at: Probe = ()) -> Iterator[tuple[Probe, Any]]:
+    """Walk through what a result holds, with the place of each entry."""
+    if isinstance(value, np.ndarray):
+        yield from np.ndenumerate(value)
+    elif isinstance(value, list | tuple | dict):
+        for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from entries_of(entry, (*at, key))
+    else:
+        yield at, value
 
 
 def first_difference(a: Any, b: Any) -> tuple[str, str]:
-    """Show two values; if that looks the same, the first entry in which they differ."""
-    if (texts := (in_short(a), in_short(b)))[0] != texts[1]:
-        return texts
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        for i, (own, right) in enumerate(zip(a, b, strict=False)):
-            if not alike(own, right):
-                return f"{in_short(own)} at [{i}]", in_short(right)
+    """Show two values; if they are long or look the same, the first entry that differs."""
+    own, right = in_short(a), in_short(b)
+    long = len(f"{own} {right}".split()) > LONG_RESULT or getattr(b, "ndim", 0) > 1
+    if own != right and not long:
+        return own, right
+    given = dict(entries_of(a))
+    for at, entry in entries_of(b):
+        if at in given and not alike(given[at], entry):
+            digits = 8 if in_short(given[at]) == in_short(entry) else 4
+            place = f" at {[*at]}" if at else ""
+            return f"{in_short(given[at], digits)}{place}", in_short(entry, digits)
+    if own == right and isinstance(a, list | tuple):
         return f"{len(a)} entries (the last is {in_short(a[-1])})" if a else "no entry", f"{len(b)}"
+    return own, right
+
+
+def text_of(error: BaseException | None) -> str:
+    """Return what an error says; a learner's own class may do anything when it is asked."""
     try:
-        at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
-        return f"{in_short(a[at])} at {list(at)}", in_short(b[at])
-    except (IndexError, TypeError, ValueError):  # no such arrays
-        return texts
+        return str(error)
+    except Exception:
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,15 +338,16 @@ class Outcome:
         if not isinstance(other, Outcome):
             return NotImplemented
         if self.error is not None or other.error is not None:
-            return type(self.error) is type(other.error) and str(self.error) == str(other.error)
+            same_text = text_of(self.error) == text_of(other.error)
+            return type(self.error) is type(other.error) and same_text
         return alike(self.value, other.value)
 
 
 LONGEST = 10.0
-"""Seconds of processor time after which a call is taken to run for ever."""
+"""Seconds of processor time after which a call is stopped."""
 
 LARGEST = 2**30
-"""Bytes of memory that a call may add before it is taken to grow for ever."""
+"""Bytes of memory that a call may add before it is stopped."""
 
 
 def _memory() -> int:
@@ -303,49 +356,32 @@ def _memory() -> int:
     return int(pages.read_text().split()[1]) * mmap.PAGESIZE if pages.exists() else 0
 
 
-@contextlib.contextmanager
-def in_time(arguments: Probe, limit: float) -> Iterator[None]:
-    """Interrupt what takes too long or too much memory: a loop without end has a symptom, too.
-
-    Time is the processor's, so a busy machine changes no verdict; ``time.sleep`` takes none of it.
-    Python is interrupted between two of its own steps: a single long call into C, such as the
-    product of two huge matrices, is stopped only when it comes back.
-
-    Raises:
-        Symptom: it took longer than ``limit`` seconds, or more memory than ``LARGEST``.
-    """
-    done, reasons = threading.Event(), []
-
-    def watch() -> None:
-        start, most = time.process_time(), _memory() + LARGEST
-        while not done.wait(min(0.1, limit)):
-            if _memory() > most:
-                reasons.append("fills more and more memory")
-            elif time.process_time() - start >= limit:
-                reasons.append(f"is still running after {limit:.0f} seconds")
-            if reasons and not done.is_set():
-                _thread.interrupt_main()
-                done.wait(1)  # and then again, because a bare `except:` swallows it
-
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
-    try:
-        yield
-    except KeyboardInterrupt:
-        done.set()
-        if not reasons:
-            raise
-        raise Symptom(
-            f"With ({', '.join(map(in_short, arguments))}) your function {reasons[0]}, so it was "
-            "stopped. If it has a `while` loop, what makes its condition false in the end, for "
-            "this input as well?"
-        ) from None
-    finally:
-        done.set()
+def _watch(limit: float, done: threading.Event, reasons: list[str]) -> None:
+    """Interrupt the main thread when it takes too long or too much memory."""
+    start, most = time.process_time(), _memory() + LARGEST
+    while not done.wait(min(0.1, limit)):
+        if _memory() > most:
+            reasons.append(
+                "takes more than a gigabyte of memory, so it was stopped. Does a list grow without "
+                "end, or is a tensor far too large?"
+            )
+        elif time.process_time() - start >= limit:
+            reasons.append(
+                f"is still computing after {limit:.0f} seconds, so it was stopped: it is slow, or "
+                "a loop never ends. What makes the condition of a `while` false in the end, for "
+                "this input as well?"
+            )
+        if reasons and not done.is_set():
+            _thread.interrupt_main()
+            done.wait(1)  # and then again, because a bare `except:` swallows it
 
 
 def run(function: Function, arguments: Probe, limit: float | None = None) -> Outcome:
     """Call a function, and record what it returns, raises, prints and changes.
+
+    Time is the processor's, so a busy machine changes no verdict; ``time.sleep`` takes none of it.
+    Python is interrupted between two of its own steps: a single long call into C, such as the
+    product of two huge matrices, is stopped only when it comes back.
 
     Args:
         function: an answer, a mistake or a solution.
@@ -353,26 +389,37 @@ def run(function: Function, arguments: Probe, limit: float | None = None) -> Out
         limit: how many seconds it may take, by default ``LONGEST``.
 
     Raises:
-        Symptom: it does not come to an end, or something that watches it has seen enough.
+        Symptom: it takes longer, or more memory than ``LARGEST``, or something that watches it has
+            seen enough.
     """
-    printed = io.StringIO()
-    dtype, stdout = torch.get_default_dtype(), sys.stdout
-    try:
-        with (
-            in_time(arguments, limit or LONGEST),
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(printed),
-        ):
-            warnings.simplefilter("ignore")
-            value = function(*arguments)
-    except Symptom:
-        raise
-    except (Exception, SystemExit) as error:
-        return Outcome(error=error, printed=printed.getvalue())
-    finally:
-        torch.set_default_dtype(dtype)
-        sys.stdout = stdout  # an interrupt may have come before it was put back
-    return Outcome(value, printed=printed.getvalue(), given=arguments)
+    value, raised, printed = None, None, io.StringIO()
+    done, reasons = threading.Event(), list[str]()
+    watching = threading.Thread(target=_watch, args=(limit or LONGEST, done, reasons), daemon=True)
+    dtype, streams = torch.get_default_dtype(), (sys.stdout, sys.stderr)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        watching.start()
+        try:
+            try:
+                sys.stdout = sys.stderr = printed
+                value = function(*arguments)
+            finally:
+                # First of all, and without a call, before which an interrupt may strike.
+                sys.stdout, sys.stderr = streams
+                done.set()
+                watching.join()  # after it no interrupt comes
+        except Symptom:
+            raise
+        except KeyboardInterrupt:
+            if not reasons:
+                raise
+            raise Symptom(f"With {named(function, arguments)} your function {reasons[0]}") from None
+        except (Exception, SystemExit) as error:
+            raised = error
+        finally:
+            done.set()
+            torch.set_default_dtype(dtype)
+    return Outcome(value, raised, printed.getvalue(), arguments)
 
 
 def call(function: Function, probe: Probe) -> Outcome:

@@ -11,7 +11,7 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cloze.teaching.results import Function, Outcome, Symptom, as_plain, in_short, run
-from cloze.vocabulary import counted
+from cloze.teaching.results import Function, Outcome, Symptom, as_plain, in_short, run, text_of
 
 REPLACE = "Replace the ... by your answer and run the cell again."
 
@@ -34,7 +33,7 @@ def unfilled(value: Any) -> bool:
 
 def nothing_in_words(outcome: Outcome) -> str:
     """Say why a function returned nothing; return nothing if it did return something."""
-    if unfilled(outcome.value) or "ellipsis" in str(outcome.error):
+    if unfilled(outcome.value) or "ellipsis" in text_of(outcome.error):
         return REPLACE
     if outcome.value is not None or outcome.error is not None:
         return ""
@@ -62,6 +61,9 @@ def ask(function: Function, *arguments: Any) -> Any:
 
 ROW = re.compile(r"^- (?P<type>\w+)(?: `(?P<pattern>.+?)`)?: (?P<direction>.+)$", re.M)
 """An error and what to do about it, in ``errors.md``."""
+
+LONG_ERROR = 160
+"""Characters of what an error says that are shown."""
 
 IMPORTS = {
     "np": "import numpy as np",
@@ -112,87 +114,25 @@ def missing_import(error: BaseException) -> str:
 
 def error_in_words(error: BaseException) -> str:
     """Name an error and say what to do about it, in one or two sentences."""
-    try:
-        text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
-    except Exception:  # a learner's own class may do anything
-        text = ""
+    text = re.sub(r"\s+", " ", text_of(error))
+    if len(text) > LONG_ERROR:
+        text = f"{text[:LONG_ERROR].rpartition(' ')[0]} …"
     name = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    name = name if text.endswith("…") else f"{name.rstrip('.')}."
     if advice := missing_import(error):
-        return f"{name}. {advice}"
+        return f"{name} {advice}"
     for kind, pattern, direction in errors():
         if isinstance(error, kind) and re.search(pattern, text):
-            return f"{name.rstrip('.')}. {direction}{nearest(error)}"
-    return f"{name.rstrip('.')}. Try it in a separate cell."
+            return f"{name} {direction}{nearest(error)}"
+    return f"{name} Try it in a separate cell."
 
 
-TWISTS: Mapping[str, Function] = {
-    "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
-    **{
-        f"Your result is rounded (to {counted(digits, 'digit')}); return it in full, and "
-        "round only when you show it.": lambda right, digits=digits: np.round(right, digits)
-        for digits in range(6)
-    },
-    **{
-        f"Your result is in per cent and rounded (to {counted(digits, 'digit')}); return "
-        "the share itself, in full.": lambda right, digits=digits: np.round(right * 100, digits)
-        for digits in range(3)
-    },
-    "Your result is the right one with the other sign: is a minus missing, or one too many?": (
-        lambda right: -right
-    ),
-    "Your result is the right one in bits (log to the base 2) and not in nats: use the natural "
-    "logarithm.": lambda right: right / math.log(2),
-    "Your result is the right one in nats and not in bits: use log to the base 2.": (
-        lambda right: right * math.log(2)
-    ),
-    "Your result is right for logarithms to the base 10; they must be natural here (math.log).": (
-        lambda right: right / math.log(10)
-    ),
-    "Your result is in per cent; return the share itself, without the factor 100.": (
-        lambda right: right * 100
-    ),
-    "Your result is a hundredth of the right one: leave out the division by 100.": (
-        lambda right: right / 100
-    ),
-    "Your result is twice the right one: is something counted twice?": lambda right: 2 * right,
-    "Your result is half of the right one.": lambda right: right / 2,
-    "Your result is 1 minus the right one: did you take the opposite share?": lambda right: (
-        1 - right
-    ),
-    "Your result is 1 divided by the right one: the fraction is upside down.": (
-        lambda right: 1 / right
-    ),
-    "Your result is one more than the right one.": lambda right: right + 1,
-    "Your result is one less than the right one.": lambda right: right - 1,
-    "Your result is e to the power of the right one: leave out exp.": np.exp,
-    "Your result is e to the power of minus the right one: that is the probability, not the "
-    "cost.": lambda right: np.exp(-right),
-    "Your result is the logarithm of the right one: one logarithm too many.": np.log,
-    "Your result is the square of the right one.": np.square,
-    "Your result is the square root of the right one.": np.sqrt,
-}
-"""What learners do to a right number or array, each under the sentence for it."""
-
-
-def _inverted(right: Any) -> Any:
-    """Exchange 0 and 1; any other number has no opposite."""
-    if not np.isin(right, (0, 1)).all():
-        raise ValueError("not a boolean tensor")
-    return 1 - right
-
-
-RESHAPED: Mapping[str, Function] = {
-    "Your tensor is transposed: rows and columns are swapped.": lambda right: right.T,
-    "Your tensor is inverted: it is True where it should be False.": _inverted,
-    "Your tensor is flattened: keep the rows apart.": np.ravel,
-    "Your tensor has one dimension too many in front: leave out unsqueeze(0) or [None], or take "
-    "the [0] of it.": lambda right: right[None],
-    "Your tensor has one dimension too many at the end.": lambda right: right[..., None],
-    "Your tensor is reversed: its entries are in the opposite order.": (lambda right: right[::-1]),
-    "Your tensor is shifted by one to the right.": lambda right: np.roll(right, 1, -1),
-    "Your tensor is shifted by one to the left.": lambda right: np.roll(right, -1, -1),
-}
-"""The same for a tensor as a whole."""
+@cache
+def twists() -> dict[str, Function]:
+    """Read what learners do to a right result, under the sentence for it."""
+    text = files("cloze.teaching").joinpath("twists.md").read_text("utf-8")
+    rows = re.findall(r"^- `(.+?)`: (.+)$", text, re.M)
+    return {said: eval(f"lambda x: {code}", {"np": np}) for code, said in rows}  # noqa: S307 - ours
 
 
 PLAIN = "rounded|cut off|other sign|per cent;|tensor"
@@ -200,20 +140,19 @@ PLAIN = "rounded|cut off|other sign|per cent;|tensor"
 
 
 def after(twist: Function, value: Any) -> Any:
-    """Apply a twist to a plain value, to each of several numbers; None where it has no meaning."""
+    """Apply a twist to a plain value, to each of several numbers.
+
+    Raises:
+        TypeError: it has no meaning there; other errors say the same.
+    """
     if isinstance(value, dict):
-        named = {name: after(twist, part) for name, part in value.items()}
-        return None if any(part is None for part in named.values()) else named
+        return {name: after(twist, part) for name, part in value.items()}
     if isinstance(value, tuple | list):
-        parts = type(value)(after(twist, part) for part in value)
-        return None if any(part is None for part in parts) else parts
+        return type(value)(after(twist, part) for part in value)
     if isinstance(value, bool) or not isinstance(value, abstract.Real | np.ndarray):
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            return as_plain(twist(np.asarray(value) * 1.0))
-    except (ArithmeticError, IndexError, TypeError, ValueError):
-        return None
+        raise TypeError(f"{value!r} is not a number.")
+    with np.errstate(all="ignore"):
+        return as_plain(twist(np.asarray(value) * 1.0))
 
 
 def codes_of(function: Any) -> Iterator[types.CodeType]:

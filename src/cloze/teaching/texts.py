@@ -8,7 +8,7 @@ from typing import Any
 
 from cloze.corpus import Corpus
 from cloze.reading import read_line
-from cloze.teaching.results import Symptom, is_number, kind_of
+from cloze.teaching.results import Symptom, in_short, is_number, kind_of, unwrapped
 from cloze.vocabulary import GAP, VOCABULARY, counted, normalise
 from cloze.world import World
 
@@ -21,10 +21,10 @@ def world(value: Any) -> World:
             'probabilities, {"the dog barks": 0.5, …}.'
         )
     for sentence, p in value.items():
-        if not isinstance(sentence, str) or not is_number(p) or not 0 <= p <= 1:
-            raise Symptom(
-                f"{sentence!r}: {p!r} should be a sentence in quotes and a probability from 0 to 1."
-            )
+        if not isinstance(sentence, str):
+            raise Symptom(f"{in_short(sentence)} should be a text in quotes.")
+        if not is_number(unwrapped(p)) or not 0 <= p <= 1:
+            raise Symptom(f"{sentence!r} has {in_short(p)}, not a probability from 0 to 1.")
     return World({sentence: float(p) for sentence, p in value.items()})
 
 

@@ -53,8 +53,8 @@ def distribution(value: Any) -> dict[str, float]:
     shares = {word: number(p) for word, p in value.items() if number(p)}
     if not shares:
         raise Symptom(
-            "You find no sentence that fits. Compare each word of the line with the word of the "
-            "sentence at the same place: the two are equal, or there is a gap."
+            "You find no sentence that fits. Does something that was found in one sentence spoil "
+            "the next, or do you compare a word with another place than its own?"
         )
     if not alike(total := sum(shares.values()), 1.0):
         raise Symptom(
@@ -71,6 +71,7 @@ def worlds(chance: Chance) -> Probes:
     # The order of the words counts, and how many stand between two of them.
     bites = {"dog bites man": 0.3, "man bites dog": 0.2, "dog often bites man": 0.5}
     yield from ((bites, line) for line in ("dog bites _", "dog _ man", "_ bites _"))
+    yield {"yes": 0.25, "no": 0.25, "oh no": 0.5, "nobody": 0.0}, "_"
     for _ in range(3):
         sentences = [
             f"{a} {b} {c}{end}"
@@ -191,6 +192,7 @@ def pairs(chance: Chance) -> Probes:
     yield [1.0, 0.0], [0.25, 0.75]
     yield [0.5, 0.3, 0.2], [0.2, 0.7, 0.1]  # nothing impossible: no division by 0
     yield [0.996, 0.004], [0.5, 0.5]  # rare, and not impossible
+    yield from (([0.25, 0.75], [0.25, 0.75]), ([1.0], [1.0]))
     for n in (3, 4, 6):
         true = [chance.uniform(0.05, 1) for _ in range(n)]
         said = [chance.uniform(0.05, 1) for _ in range(n)]

@@ -31,31 +31,24 @@ def twins(rows: Mapping[str, tuple[float, float]], row: float = 0.5) -> Drawn:
 
 
 @picture
-def down_to_the_floor(
-    steps: Sequence[int], losses: Sequence[float], floor: float, paid: float
-) -> Drawn:
+def down_to_the_floor(steps: Sequence[int], losses: Sequence[float], floor: float) -> Drawn:
     """Draw held-out loss by step, and the floor that it comes down to; what is above 1 is cut.
 
     Args:
         steps: when the loss was measured.
         losses: held-out, nats.
         floor: what the best reader pays on average, nats.
-        paid: what it pays in this draw, nats.
     """
     figure, axes = new_figure()
     axes.plot(steps, losses, color=BLUE, marker="o", label="held-out loss")
     axes.axhline(floor, color=ORANGE, linestyle=(0, (4, 3)), label="floor")
     axes.axhspan(0, floor, color=SHADE, linewidth=0)
-    axes.axhline(paid, color=INK, linewidth=1, label="exact answers, in this draw")
     middle, below = ("axes fraction", "data"), "on average, no model pays less"
     axes.annotate(below, (0.5, floor / 2), xycoords=middle, ha="center")
     axes.set(xlabel="step", ylabel="nats per hidden word", ylim=(0, 1), xlim=(0, None))
     axes.legend()
     ends = f"from ≈ {losses[0]:.2f} to ≈ {losses[-1]:.2f}" if losses else "not measured yet"
-    return figure, (
-        f"Held-out loss in nats by step: {ends}. Lines for the floor, "
-        f"{floor:.3f}, and for what the exact answers cost in this draw, {paid:.3f}."
-    )
+    return figure, f"Held-out loss in nats by step: {ends}. A line for the floor, {floor:.3f}."
 
 
 @picture
@@ -111,7 +104,7 @@ def truth_against(true: Sequence[float], given: Sequence[float], bins: Sequence[
     axes.set(xlim=(0, 1.02), ylim=(0, 1.02))
     axes.legend(loc="upper left")
     by_answer = dict(zip(means, np.transpose([shares, errors]), strict=True))
-    came = listed(by_answer, "{1[0]:.3f} ± {1[1]:.3f} for {0:.3f}")
+    came = listed(by_answer, "{1[0]:.2f} ± {1[1]:.2f} for {0:.2f}")
     text = "Dots along the diagonal, truth against answer. Share right, by answer:"
     return figure, f"{text} {came}."
 

@@ -59,7 +59,7 @@ def lines_with_spans(chance: Chance) -> Probes:
     short = ["thank", "you", "for", "inviting", "me"]  # short enough to be shown whole
     yield short, [(1, 2), (3, 4)]
     yield short, [(0, 2)]
-    yield line, [(2, 4), (8, 9)]
+    yield line, [(2, 4), (4, 5), (8, 9)]
     yield line, [(0, 1), (7, 10)]
     for gaps in (1, 2, 3, 3):
         words = [chance.choice(VARIOUS) for _ in line]
@@ -69,6 +69,7 @@ def lines_with_spans(chance: Chance) -> Probes:
         spans[0] = (spans[0][0], max(spans[0][1], spans[0][0] + 1))
         yield words, spans
     yield line[:6], [(0, 2), (3, 6)]
+    yield line[:3], [(0, 3)]
 
 
 check_take_out = Exercise(
@@ -118,6 +119,7 @@ def tables(chance: Chance) -> Probes:
         {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25},
         {"a b": 0.5, "b a": 0.25, "a a": 0.25},
         {"so we may": 0.2, "so we may be": 0.5, "we maybe so": 0.3},
+        {"nothing else is said": 1.0},
     ]
     for _ in range(3):
         sentences = [f"{who} {verb}" for who in ("anna", "tom", "the cat") for verb in VERBS]
@@ -197,7 +199,7 @@ def suspicion(p: float, q: float, rate: float) -> float:
 
 def generators(chance: Chance) -> Probes:
     """Make words that fit more and less, of generators that draw them more and less often."""
-    yield from ((0.6, 0.6, 0.15), (0.1, 0.8, 0.15))
+    yield from ((0.6, 0.6, 0.15), (0.1, 0.8, 0.15), (0.0, 0.4, 0.15), (0.5, 0.5, 0.5))
     for _ in range(4):
         yield chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.4)
 

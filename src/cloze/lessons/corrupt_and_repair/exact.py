@@ -62,16 +62,6 @@ def masked(mask: int, n: int) -> Channel:
     )
 
 
-def one_replaced(n_ordinary: int) -> Channel:
-    """Replace any one word by any other."""
-    return lambda line: (
-        (*line[:i], word, *line[i + 1 :])
-        for i in range(len(line))
-        for word in range(n_ordinary)
-        if word != line[i]
-    )
-
-
 def one_span(mask: int, lengths: Iterable[int]) -> Channel:
     """Put one ``[MASK]`` in the place of any span of one of these lengths, 0 included.
 

@@ -35,11 +35,11 @@ def words_of(line: str) -> tuple[str, ...]:
     while words and words[-1] == STOP:
         words.pop()
     if not words:
-        raise TextError("The line is empty, so there is nothing to spoil; type some words.")
+        raise TextError("The line is empty, so there is nothing to corrupt; type some words.")
     if len(words) > MOST_WORDS:
         raise TextError(
             f"The line has {counted(len(words), 'word')}, full stops included, and at most "
-            f"{MOST_WORDS} are spoilt here; shorten it."
+            f"{MOST_WORDS} are corrupted here; shorten it."
         )
     return tuple(words)
 

@@ -52,7 +52,7 @@ export default class LineSpoiler extends Widget {
     const [original, read, written] = this.get("spoilt");
     const field = { size: 50, value: this.get("line") };
     return join([
-      lineForm("line", "Your line", "Spoil it", field, "primary"),
+      lineForm("line", "Your line", "Corrupt it", field, "primary"),
       element("div", { role: "radiogroup", "aria-label": "Corruption", class: "row" }, ...kinds),
       choice("corrupted", "share", shares, this.get("share"), fixed),
       ...this.get("spoilt").flatMap((words, which) => this.#line(NAMES[which], words)),

@@ -37,6 +37,7 @@ def vectors(chance: Chance) -> Probes:
         part, rest, w = (torch.randn(d, generator=chance.torch) for _ in range(3))
         gamma = 0.5 + torch.rand(d, generator=chance.torch)
         yield part + 1, 3 * rest + part + 2, gamma, w
+    yield torch.full((5,), 2.0), rest, gamma, w
 
 
 check_adds = Exercise(
@@ -62,9 +63,10 @@ def stand_ins(alone: Tensor, together: Tensor) -> tuple[int, int]:
 
 def costs(chance: Chance) -> Probes:
     """Make the costs of heads, alone and two at a time; the diagonal is a head alone."""
-    for n in (5, 6, 7, 8, 6):
-        alone = torch.rand(n, generator=chance.torch) * 0.4 + 0.05
-        both = torch.randn(n, n, generator=chance.torch) * 0.1
+    for n in (5, 6, 7, 8, 6, 9, 11, 12, 10, 8):
+        alone = torch.rand(n, generator=chance.torch) * (0.6 if n > 6 else 0.2) + 0.05
+        both = torch.randn(n, n, generator=chance.torch) * 0.1 - int(n == 6)
+        alone[4] -= int(n == 9)  # without this head, the model is even better
         together = alone[:, None] + alone + (both + both.T) / 2
         together.diagonal().copy_(alone)
         yield alone, together
@@ -150,7 +152,7 @@ def small_models(chance: Chance) -> Probes:
         with torch.random.fork_rng():
             torch.manual_seed(chance.getrandbits(31))
             model = MaskedLM(SMALL).eval().requires_grad_(False)
-        ids = torch.randint(VOCABULARY.n_ordinary, (1, 6), generator=chance.torch)
+        ids = torch.randint(VOCABULARY.n_ordinary, (layer + 1, 6), generator=chance.torch)
         z = 2 * torch.randn(SMALL.d_head, generator=chance.torch)
         yield model, ids, z, layer, head, at
 
@@ -176,6 +178,7 @@ check_swap = Exercise(
     direction="In the hook, copy args[0], write z into the head's columns at the position, and "
     "return (copy,); then run the model and remove the hook.",
     judge=_judge_swap,
+    without=dict.fromkeys(("Change", "changed"), "Write a hook of your own, without Change."),
 )
 
 # ── 14.5 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -237,7 +240,7 @@ check_detour = Exercise(
 
 def states_and_directions(chance: Chance) -> Probes:
     """Make states, a direction that is not of length 1, and a mean."""
-    for n, d in ((3, 4), (5, 3), (4, 4)):
+    for n, d in ((3, 4), (5, 3), (4, 4), (1, 3)):
         states = torch.randn(n, d, generator=chance.torch) + 1
         direction = 2 * torch.randn(d, generator=chance.torch)
         yield states, direction, 1 + torch.randn(d, generator=chance.torch)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cloze.teaching.charts import first_at_the_top, named_bars, note, shaded_table
+from cloze.teaching.charts import first_at_the_top, named_bars, shaded_table
 from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE
 
@@ -104,25 +104,3 @@ def ways(rules: Mapping[str, Mapping[str, float]]) -> Drawn:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
     text = "Bars of the share of the effect that takes each way."
     return figure, f"{text} {listed_by_group(shares)}."
-
-
-@picture
-def beside(points: Mapping[str, tuple[float, float]], across: str, up: str) -> Drawn:
-    """Draw each head as a point: what its inside tells, and what it is worth.
-
-    Named are those in the upper half; the others lie too close together.
-    """
-    figure, axes = new_figure(7.2, 3.4)
-    for layer, colour, sign in (("1", BLUE, "o"), ("2", ORANGE, "s")):
-        own = {name: point for name, point in points.items() if name.startswith(layer)}
-        xs, ys = zip(*own.values(), strict=True)
-        axes.plot(xs, ys, sign, color=colour, label=f"layer {layer}")
-    middle = sorted(y for _, y in points.values())[len(points) // 2]
-    for name, (x, y) in points.items():
-        if y > middle:
-            side = (-22, -9) if name == "2.1" else (7, -4)
-            note(axes, name, (x, y), side, fontsize=9)
-    axes.legend(fontsize=9, loc="upper left")
-    axes.set(xlabel=across, ylabel=up)
-    described = listed(points, "{0} ({1[0]:.2f}, {1[1]:.3f})")
-    return figure, f"A point for each head, {across} across and {up} up: {described}."

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from cloze.heads import MaskedLM
-from cloze.inside import Change, Parts, run
+from cloze.inside import Change, Parts, changed, run
 from cloze.world import World
 
 AT_ONCE = 256
@@ -83,7 +83,8 @@ def batches(world: World, asked: Sequence[SentencePair]) -> Iterator[PairBatch]:
 
 def moved_by(model: MaskedLM, asked: PairBatch, ours: Parts, change: Change) -> Tensor:
     """Return by how many logits a change moves the answer towards their word, ``(batch,)``."""
-    return asked.lean(ours) - asked.lean(run(model, asked.ours, change))
+    with torch.no_grad(), changed(model, change):
+        return asked.lean(ours) - asked.lean({"logits": model(asked.ours)})
 
 
 def ways(model: MaskedLM, asked: PairBatch, pad: int) -> tuple[Tensor, Tensor]:

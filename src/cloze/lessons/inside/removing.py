@@ -1,15 +1,18 @@
-"""Does a model use what a probe can read? Remove it, and see what the truth costs then.
+"""Does a model use what a probe can read? Remove it, or turn it into its opposite, and ask again.
 
-Source: Elazar et al. 2021, Amnesic Probing (one direction of it).
+Source: Elazar et al. 2021, Amnesic Probing (one direction of it); Belrose et al. 2023, LEACE: if
+two classes have the same mean, no linear classifier tells them apart.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from cloze.heads import MaskedLM, symbol_log_probs
-from cloze.inside import Change, Parts, run
+from cloze.inside import Change, run
 from cloze.masking import seeded
 from cloze.tasks.vectors import LinearProbe
 from cloze.world import World
@@ -21,59 +24,78 @@ def without(states: Tensor, direction: Tensor, mean: Tensor) -> Tensor:
     Args:
         states: shape ``(n, d)``.
         direction: of any length but 0, shape ``(d,)``.
-        mean: shape ``(d,)``.
+        mean: shape ``(d,)``, or one for each state, ``(n, d)``.
     """
     unit = direction / direction.norm()
     along = (states - mean) @ unit
     return states - along[:, None] * unit
 
 
-def removal(
-    model: MaskedLM, sentences: Tensor, at: int, labels: Tensor
-) -> tuple[float, float, float, float, float]:
-    """Mask one word of all sentences, probe the gap after the last attention, and remove.
+class Removal(NamedTuple):
+    """What can be read from a gap, and what is used there, with and without one direction."""
 
-    The probes, the direction and the mean come from half of the sentences; all that is measured
-    comes from the others.
+    probe: float
+    """How often a linear probe is right, from the states as they are."""
+    neighbour: float
+    """How often the class of the nearest state of the other half is right, after the removal."""
+    cost: float
+    """What the true word costs, in nats."""
+    removed: float
+    """What it costs after the removal."""
+    turned: int
+    """How many answers become a word that only the other class has there, if each state gets the
+    component of the other class's mean."""
+    asked: int
+    """How many answers there are."""
+
+
+def removal(model: MaskedLM, sentences: Tensor, at: int, labels: Tensor) -> Removal:
+    """Mask one word of all sentences, probe the gap after the last attention, and change it there.
+
+    The direction goes from one class's mean to the other's. To remove it, each state gets the
+    component half-way between them: then both classes have the same mean. Probe, means and nearest
+    states come from one half of the sentences, and all that is measured from the other. Sentences
+    that are the same once the word is masked are in the same half.
 
     Args:
         model: reads the sentences.
         sentences: ids, ``(n, length)``.
         at: the place of the word that is masked.
         labels: what is probed, boolean, ``(n,)``.
-
-    Returns:
-        How often the probe is right, and how often another one that has learned from states without
-        the direction between the means of the two classes. Then what the true word costs, in nats:
-        as it is, without that direction, and if each state moves as far in a random direction.
     """
-    learn = torch.rand(len(sentences), generator=seeded(0)) < 0.5
     masked, layer = sentences.clone(), model.config.n_layers - 1
     masked[:, at] = model.vocabulary.mask_id
+    inputs, which = torch.unique(masked, dim=0, return_inverse=True)
+    learn = (torch.randperm(len(inputs), generator=seeded(0)) < len(inputs) // 2)[which]
+    states = run(model, masked)["resid_mid", layer][:, at]
+    no, yes = (states[learn & own].mean(dim=0) for own in (~labels, labels))
 
-    def cost(parts: Parts) -> float:
-        log_probs = symbol_log_probs(parts["logits"][:, at], model.vocabulary)
-        return -log_probs.gather(1, sentences[:, at, None])[~learn].mean().item()
+    def answers(new: Tensor) -> Tensor:
+        change = Change("resid_mid", layer, new[:, None], at=[at])
+        logits = run(model, masked, change)["logits"][:, at]
+        return symbol_log_probs(logits, model.vocabulary)[~learn]
 
-    def cost_with(other: Tensor) -> float:
-        new = parts["resid_mid", layer].clone()
-        new[:, at] = other
-        return cost(run(model, masked, Change("resid_mid", layer, new, at=[at])))
+    def cost(log_probs: Tensor) -> float:
+        return -log_probs.gather(1, sentences[~learn, at, None]).mean().item()
 
-    def probed(states: Tensor) -> float:
-        probe = LinearProbe(states[learn], labels[learn].long())
-        return float((probe(states[~learn]) == labels[~learn]).double().mean())
+    def right(found: Tensor) -> float:
+        return float((found == labels[~learn]).double().mean())
 
-    parts = run(model, masked)
-    states = parts["resid_mid", layer][:, at]
-    mean = states[learn].mean(dim=0)
-    between = states[learn & labels].mean(dim=0) - states[learn & ~labels].mean(dim=0)
-    removed = without(states, between, mean)
-    far = (states - mean) @ (between / between.norm())
-    any_other = torch.randn(len(between), generator=seeded(1))
-    moved = states - far[:, None] * (any_other / any_other.norm())
-    nats = cost(parts), cost_with(removed), cost_with(moved)
-    return probed(states), probed(removed), *nats
+    removed = without(states, yes - no, (yes + no) / 2)
+    turned = without(states, yes - no, torch.where(labels[:, None], no, yes))
+    probe = LinearProbe(states[learn], labels[learn].long())
+    distances = torch.cdist(removed[~learn].double(), removed[learn].double())
+    used = torch.zeros(2, len(model.vocabulary), dtype=torch.bool)
+    used[labels.long(), sentences[:, at]] = True  # by class, the words in this place
+    turns = ~used[labels[~learn].long(), answers(turned).argmax(dim=1)]
+    return Removal(
+        probe=right(probe(states[~learn])),
+        neighbour=right(labels[learn][distances.argmin(dim=1)]),
+        cost=cost(answers(states)),
+        removed=cost(answers(removed)),
+        turned=int(turns.sum()),
+        asked=len(turns),
+    )
 
 
 def weather(world: World) -> tuple[Tensor, Tensor, Tensor]:

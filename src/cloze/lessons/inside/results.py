@@ -1,9 +1,6 @@
-"""How notebook 14 compares and shows what the commands in ``measured/inside`` measured."""
+"""How notebook 14 compares what the commands in ``measured/inside`` measured."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,9 +16,3 @@ def ranks(values: Tensor) -> Tensor:
 def rank_correlation(a: Tensor, b: Tensor) -> float:
     """Return Spearman's rank correlation of two lists of numbers."""
     return float(torch.corrcoef(torch.stack([ranks(a).double(), ranks(b).double()]))[0, 1])
-
-
-def through(swapped: Mapping[str, Any]) -> tuple[list[list[float]], list[str]]:
-    """Return the share of a change that goes through each place: a row per part, and columns."""
-    rows = [[*by.values()] for by in swapped["stream"].values()]
-    return rows, [f"{int(d):+}" if d != "0" else "gap" for d in swapped["stream"]["embed"]]

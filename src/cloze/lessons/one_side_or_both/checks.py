@@ -15,7 +15,7 @@ from cloze.prediction.answers import predict, top_k
 from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Chance, Exercise
-from cloze.teaching.results import Probes, Symptom, kind_of, number, positions
+from cloze.teaching.results import Probes, Symptom, kind_of, number, positions, wrong_kind
 from cloze.teaching.texts import line_with_gap, words_met
 from cloze.vocabulary import VOCABULARY, visible
 
@@ -67,10 +67,11 @@ class Leaky:
         """Return logits ``(length, |V|)`` for ids ``(length,)``."""
         n = line.shape[-1]
         sees = torch.ones(n, n).tril(-1)
-        for i, j in self.extra:
-            sees[i, j] = 0.01  # a leak need not be large
         vectors = torch.randn(len(VOCABULARY), len(VOCABULARY), generator=seeded(0))
-        return (sees * torch.arange(1, n + 1)) @ vectors[line]
+        logits = (sees * torch.arange(1, n + 1)) @ vectors[line]
+        for i, j in self.extra:  # a leak need not be large, nor move all symbols
+            logits[i, :5] += 0.01 * (j + 1) * vectors[line[j], :5]
+        return logits
 
     def __repr__(self) -> str:
         leaks_named = " and ".join(f"prediction {i} sees position {j}" for i, j in self.extra)
@@ -90,8 +91,10 @@ def leaks(model: Callable[[Tensor], Tensor], line: Tensor) -> list[int]:
 
 def models_and_lines(chance: Chance) -> Probes:
     """Make models with leaks from near and from far, and lines, some with id 0 where it matters."""
-    for extra in ((), ((3, 3),), ((0, 6),), ((2, 5), (4, 5)), ((1, 2), (5, 6)), ((0, 3), (2, 3))):
-        ids = [chance.randrange(1, VOCABULARY.n_ordinary) for _ in range(7)]
+    pairs = ((2, 5), (4, 5)), ((1, 2), (5, 6)), ((0, 3), (2, 3)), ((2, 4), (2, 6), (1, 1))
+    for extra in ((), ((3, 3),), ((0, 6),), *pairs, ((0, 0),)):
+        length = 1 if extra == ((0, 0),) else 7
+        ids = [chance.randrange(1, VOCABULARY.n_ordinary) for _ in range(length)]
         for _, j in extra[:1]:
             ids[j] = 0
         yield Leaky(extra), torch.tensor(ids)
@@ -180,17 +183,14 @@ def lines_scored(chance: Chance) -> Probes:
     """Make costs of short lines, one for each candidate in the gap."""
     return [
         ({c: round(base + chance.uniform(0, 4), 3) for c in chance.sample("abcdeo", n)},)
-        for base, n in ((20, 3), (12, 4), (3, 2), (30, 5), (8, 3))
-    ]
+        for base, n in ((20, 3), (12, 4), (3, 2), (30, 5), (8, 3), (0.5, 1))
+    ] + [({"a": 2.5, "b": 0.0, "c": 2.5},)]
 
 
 def probabilities_by_name(value: object) -> dict[str, float]:
     """Read a dict of probabilities."""
     if not isinstance(value, dict):
-        raise Symptom(
-            f"Your answer is {kind_of(value)}. Return a dict with the probability of each "
-            "candidate: {candidate: probability, …}."
-        )
+        raise wrong_kind(value, "a dict with the probability of each candidate")
     return {str(key): number(p) for key, p in value.items()}
 
 

@@ -6,10 +6,39 @@ from typing import Any
 from cloze.teaching.charts import named_bars
 from cloze.teaching.figures import Drawn, listed_by_group, new_figure, panels, picture
 from cloze.teaching.palette import BLUE, GREEN, ORANGE, SHADE
-from cloze.vocabulary import counted
+from cloze.vocabulary import counted, visible
 
 COLOURS = {"left side": ORANGE, "masked": BLUE, "causal, Bayes": GREEN}
 """The colour of each way to answer. The names beside them carry the meaning."""
+
+
+@picture
+def what_moves(symbols: Sequence[str], moved: Mapping[str, Sequence[float]], changed: int) -> Drawn:
+    """Draw how far the hidden state of each position moves when one character is changed.
+
+    Args:
+        symbols: the line.
+        moved: by model, the distance at each position.
+        changed: the position of the changed character.
+    """
+    grid = {"nrows": len(moved), "ncols": 1, "sharex": True, "sharey": True}
+    figure, column = panels([*moved], 7.2, 0.6 + 1.5 * len(moved), **grid)
+    colours = [ORANGE if i == changed else BLUE for i in range(len(symbols))]
+    for axes, distances in zip(column, moved.values(), strict=True):
+        axes.bar(range(len(symbols)), distances, color=colours, width=0.75)
+        for i, distance in enumerate(distances):
+            if not round(distance, 4):
+                axes.text(i, 0, "0", ha="center", va="bottom", fontsize=9)
+        axes.set(ylabel="moved by")
+        axes.tick_params(axis="x", length=0)
+    axes.set_xticks(range(len(symbols)), [visible(symbol) for symbol in symbols])
+    axes.get_xticklabels()[changed].set(fontweight="bold")
+    far = "; ".join(
+        f"{name}: up to {max(d[:changed]):.2f} left of it, {d[changed]:.2f} at it, "
+        f"up to {max(d[changed + 1 :]):.2f} right of it"
+        for name, d in moved.items()
+    )
+    return figure, f"Bars of how far each position moves when the orange one is changed. {far}."
 
 
 @picture

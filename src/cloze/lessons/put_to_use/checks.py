@@ -29,8 +29,8 @@ def my_mean_pool(states: Tensor, padding: Tensor) -> Tensor:
 
 def states_and_padding(chance: Chance) -> Probes:
     """Make hidden states of some lines and where their padding is."""
-    for lengths in ([3, 5, 2], [4, 1], [6, 6, 3, 2]):
-        most = max(lengths) + (1 if len(lengths) == 2 else 0)
+    for lengths in ([3, 5, 2], [4, 1], [6, 6, 3, 2], [4, 4], [3]):
+        most = max(lengths) + (1 if lengths[-1] in (1, 3) else 0)
         padding = torch.arange(most)[None] >= torch.tensor(lengths)[:, None]
         states = torch.randn(len(lengths), most, 4, generator=chance.torch)
         states[0, 0, 0] = 0.0  # a state may hold a 0 and is still not padding
@@ -67,6 +67,7 @@ def names_in_lines(chance: Chance) -> Probes:
     )
     yield [{("LOC", 2, 3)}, set()], [set(), set()]
     yield [{("LOC", 2, 3)}], [{("PER", 2, 3)}]
+    yield [{("LOC", 2, 3)}, {("PER", 0, 1)}], [{("PER", 0, 1)}, {("LOC", 2, 3)}]
     yield [set()], [set()]
     for _ in range(3):
         true: list[set[tuple[str, int, int]]] = []
@@ -78,6 +79,7 @@ def names_in_lines(chance: Chance) -> Probes:
             wrong = {"PER": "LOC", "LOC": "PER"}[there[0][0]], *there[0][1:]
             said.append({*there[chance.randint(0, 1) : 4], chance.choice([wrong, there[0]])})
         said[0] = true[0] | {("LOC", 30, 30)}
+        true[1], said[1] = set(), set()
         yield true, said
 
 
@@ -109,6 +111,7 @@ def starts_and_ends(chance: Chance) -> Probes:
         ([-1.0, 2.0, 0.0, 1.9], [-1.0, -1.0, -1.5, 4.0]),
         ([-3.0, -2.0, -1.0, -4.0], [-2.5, -1.5, -3.5, -0.5]),  # logits may all be negative
         ([-4.0, -2.0, -3.0], [-5.0, -1.0, -6.0]),
+        ([-1.0], [-2.0]),
     )
     for length in (5, 7, 9, 6):
         yield tuple([round(chance.gauss(0, 3), 3) for _ in range(length)] for _ in range(2))

@@ -11,9 +11,7 @@ from torch.nn import functional as F
 from cloze.corpus import DATA
 from cloze.encoder import Direction
 from cloze.heads import Model, log_probs_at
-from cloze.masking import IGNORE, seeded
-from cloze.tasks.finetuning import answers
-from cloze.tasks.heads import FineTuned
+from cloze.masking import seeded
 from cloze.vocabulary import BEGIN, END, PAD
 from cloze.world import Corruption, Truth, World
 
@@ -134,12 +132,6 @@ def exact_reader(world: World, direction: Direction = "both") -> Truth:
     return Truth(world, direction, ONE_FAULT)
 
 
-def fault_odds(world: World, model: FineTuned, input_ids: Tensor) -> Tensor:
-    """Return the log-odds of a fault by a token classifier of two labels: ``(n, length)``."""
-    sound, fault = answers(model, input_ids).unbind(-1)
-    return (fault - sound).masked_fill(~symbols_of(world, input_ids), float("-inf"))
-
-
 def hits(guesses: Tensor, at: Tensor) -> float:
     """Return how often the greatest of numbers ``(n, length)`` is where the fault is.
 
@@ -157,12 +149,6 @@ def hits(guesses: Tensor, at: Tensor) -> float:
 def best_hits(world: World, faulty: Faulty) -> float:
     """Return how often the best possible guess is right: the mean of the greatest posterior."""
     return float(posterior(world, faulty.input_ids).max(1).values.mean())
-
-
-def labels_of(faulty: Faulty, world: World) -> Tensor:
-    """Return 1 at the fault, 0 at other symbols, −100 elsewhere: ``(n, length)``."""
-    labels = torch.zeros_like(faulty.input_ids).scatter(1, faulty.at[:, None], 1)
-    return labels.masked_fill(~symbols_of(world, faulty.input_ids), IGNORE)
 
 
 def line_of(world: World, input_ids: Tensor) -> list[str]:

@@ -31,9 +31,9 @@ def at_step_sizes(score: str) -> dict[str, Repeated]:
     }
 
 
-def without_masks() -> dict[str, dict[int, Repeated]]:
-    """Return the shares right by masking rule and number of labels."""
+def without_masks() -> dict[str, dict[int, list[float]]]:
+    """Return each pretraining seed's share right, by masking rule and number of labels."""
     return {
-        rule: {int(n): Repeated.of(shares[n] for shares in by_seed.values()) for n in by_seed["0"]}
+        rule: {int(n): [shares[n] for shares in by_seed.values()] for n in by_seed["0"]}
         for rule, by_seed in load_results("put_to_use", "without_masks")["runs"].items()
     }

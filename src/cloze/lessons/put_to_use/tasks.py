@@ -13,15 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from cloze.corpus import DATA, read_text
 from cloze.grammar import read_grammar
 from cloze.masking import IGNORE, seeded
-from cloze.vocabulary import (
-    BEGIN,
-    PAD,
-    VOCABULARY,
-    TextError,
-    Vocabulary,
-    frame,
-    normalise,
-)
+from cloze.vocabulary import BEGIN, PAD, VOCABULARY, TextError, Vocabulary, frame, normalise
 from cloze.world import World
 
 SEP = "[SEP]"
@@ -188,12 +180,6 @@ def is_answered(question: str, sentence: str) -> bool:
     return bool(named & {*question.split()})
 
 
-def may_answer(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Return where an answer may stand: after the first ``[SEP]``, at words; ``(n, length)``."""
-    after = (input_ids == vocabulary.ids[SEP]).cumsum(1) > 0
-    return after & (input_ids < vocabulary.n_ordinary)
-
-
 OTHERS = ("umbrella sledge", "boots coat", "raining snowing", "anna clara eva", "tom ben david")
 """Words that take the same place in the same scenes."""
 
@@ -238,13 +224,6 @@ def pairs(world: World) -> Iterator[tuple[str, str, int]]:
         yield sentence.split(" and ")[0], statement, label % 2
 
 
-def entailment_task(world: World, n: int) -> Task:
-    """Say whether the first text says the second: ``[BEGIN]`` A ``[SEP]`` B ``[END]``, 0 or 1."""
-    vocabulary, drawn = pair_vocabulary(world), distinct(pairs(world), n)
-    lines = [parts(vocabulary, a, b) for a, b, _ in drawn]
-    return shuffled(lines, torch.tensor([label for *_, label in drawn]), vocabulary.ids[PAD])
-
-
 # English
 
 CHARACTERS = VOCABULARY.with_specials(PAD)
@@ -272,39 +251,6 @@ def named_sentences() -> list[Named]:
             tags += [f"{'BI'[k > 0]}-{kind}" if kind else "O" for k in range(len(new))]
         sentences.append(Named(words, tags))
     return sentences
-
-
-def firsts(words: Sequence[str]) -> list[int]:
-    """Return the position of the first character of each word of a line."""
-    return [sum(len(w) + 1 for w in words[:k]) for k in range(len(words))]
-
-
-def name_task(sentences: Sequence[Named]) -> Task:
-    """Say of each word, at its first character, what name it is part of (``ENTITY_TAGS``).
-
-    The sentences keep their order.
-    """
-    lines = [CHARACTERS.encode(" ".join(words)) for words, _ in sentences]
-    input_ids = pad_sequence(lines, batch_first=True, padding_value=CHARACTERS.ids[PAD])
-    labels = torch.full_like(input_ids, IGNORE)
-    for row, (words, tags) in zip(labels, sentences, strict=True):
-        row[firsts(words)] = torch.tensor([ENTITY_TAGS.index(tag) for tag in tags])
-    return Task(input_ids, labels)
-
-
-def tags_of(labels: Tensor) -> list[list[str]]:
-    """Return the tags of the words of each line, from labels ``(n, length)``."""
-    return [[ENTITY_TAGS[tag] for tag in row[row != IGNORE].tolist()] for row in labels]
-
-
-def likeliest_tags(logits: Tensor, labels: Tensor) -> list[list[str]]:
-    """Return the likeliest tags where words begin, by line.
-
-    Args:
-        logits: shape ``(n, length, K)``.
-        labels: shape ``(n, length)``; not ``IGNORE`` where a word begins.
-    """
-    return tags_of(logits.argmax(-1).masked_fill(labels == IGNORE, IGNORE))
 
 
 def review_task() -> Task:

@@ -28,9 +28,9 @@ def queries_keys_values(chance: Chance) -> Probes:
 
     Every query may look at itself, so no softmax runs over nothing, and all but one have a key that
     they may not look at. ``look`` is never symmetric. The first shapes are large enough to be told
-    instead of the numbers. In the third, a product of wrong axes raises nothing. In the last, every
-    query sees everything, and V has a width of its own. Values are positive, so sums in single
-    precision do not cancel.
+    instead of the numbers. In the third, a product of wrong axes raises nothing. In the last two,
+    every query sees everything, V has a width of its own, and one of them is a single position.
+    The values of a line have one sign, so sums in single precision do not cancel.
     """
     for length, width in ((6, 10), (3, 2), (5, 5)):
         query, key = 1.5 * torch.randn(2, length, width, generator=chance.torch)
@@ -41,9 +41,10 @@ def queries_keys_values(chance: Chance) -> Probes:
         look[length - 1, 0], look[0, length - 1] = True, False
         look[1] |= length == width
         yield query, key, value, look
-    query, key = torch.randn(2, 4, 3, generator=chance.torch)
-    value = 0.5 + 3 * torch.rand(4, 7, generator=chance.torch)
-    yield query, key, value, torch.ones(4, 4, dtype=torch.bool)
+    for length, least in ((4, 0.5), (1, -3.5)):
+        query, key = torch.randn(2, length, 3, generator=chance.torch)
+        value = least + 3 * torch.rand(length, 7, generator=chance.torch)
+        yield query, key, value, torch.ones(length, length, dtype=torch.bool)
 
 
 check_my_attention = Exercise(
@@ -83,7 +84,7 @@ def my_may_look(length: int, direction: str) -> Tensor:
 
 def lengths_and_directions(chance: Chance) -> Probes:
     """Make every direction with a length whose matrix is small enough to be shown, and others."""
-    lengths = 3, *chance.sample(range(4, 10), 2)
+    lengths = 3, 1, *chance.sample(range(4, 10), 2)
     return [(length, direction) for length in lengths for direction in ("left", "right", "both")]
 
 

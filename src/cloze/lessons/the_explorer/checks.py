@@ -148,13 +148,8 @@ Frequencies = Mapping[str, float]
 
 def bet_price(letter: str, sure: float, truth: str, frequencies: Frequencies) -> float:
     """Return what a bet costs in bits: −log₂ of the probability that the truth got from it."""
-    return -math.log2(_probability(letter, sure, truth, frequencies))
-
-
-def _probability(letter: str, sure: float, truth: str, frequencies: Frequencies) -> float:
-    if letter == truth:
-        return sure
-    return (1 - sure) * frequencies[truth] / (1 - frequencies[letter])
+    others = (1 - sure) * frequencies[truth] / (1 - frequencies[letter])
+    return -math.log2(sure if letter == truth else others)
 
 
 def bets(chance: Chance) -> Probes:
@@ -172,6 +167,7 @@ def bets(chance: Chance) -> Probes:
     yield "e", 0.2, "e", first  # less sure of a letter than it is frequent
     yield "e", 0.2, "q", first
     yield "e", 0.999, "q", first  # expensive, but finite
+    yield "e", 0.5, "t", {"e": 0.5, "t": 0.5}
 
 
 check_bet_price = Exercise(

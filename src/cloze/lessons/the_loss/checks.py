@@ -10,14 +10,7 @@ import torch
 from torch import Tensor
 
 from cloze.teaching.exercise import Chance, Exercise
-from cloze.teaching.results import (
-    Probes,
-    Symptom,
-    alike,
-    kind_of,
-    number,
-    number_with_gradient,
-)
+from cloze.teaching.results import Probes, Symptom, alike, kind_of, number, number_with_gradient
 from cloze.teaching.symptoms import ask
 
 # ── 1.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -47,6 +40,7 @@ def tables(chance: Chance) -> Probes:
     yield [{"a": 0.25, "n": 0.75}] * 4, "anna", [0, 2, 3]
     one = chance.randrange(1, 5)
     yield [row("abn") for _ in "banana"], "banana", [one]
+    yield small, "cat", []
 
 
 check_summed_loss = Exercise(
@@ -184,8 +178,8 @@ def my_mlm_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def batches(chance: Chance) -> Probes:
-    """Make logits and labels: rows of unequal counts, the label 0, and logits far apart."""
-    shapes = [(6, 5, [3, 1]), (4, 7, [1, 2, 3]), (9, 4, [4]), (8, 6, [2, 5, 1, 4])]
+    """Make logits and labels: rows of unequal counts, one without any, and the label 0."""
+    shapes = [(6, 5, [3, 1]), (4, 7, [1, 2, 3]), (9, 4, [4]), (8, 6, [2, 5, 1, 4]), (5, 6, [2, 0])]
     for length, symbols, counts in shapes:
         logits = 2 * torch.randn(len(counts), length, symbols, generator=chance.torch)
         labels = torch.full((len(counts), length), -100)

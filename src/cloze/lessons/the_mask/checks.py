@@ -32,9 +32,9 @@ def masked_batches(chance: Chance) -> Probes:
     labels = torch.tensor([[2, 9, 18, IGNORE, 0, IGNORE], [IGNORE, 20, IGNORE, 0, IGNORE, 8]])
     yield inputs, labels
     yield inputs.flip(1), labels.flip(1)
-    for shape in ((3, 4), (4, 3), (1, 9)):
+    for shape, rate in (((3, 4), 0.6), ((4, 3), 0.6), ((1, 9), 0.6), ((2, 5), 0.0), ((2, 4), 1.0)):
         ids = torch.randint(28, shape, generator=chance.torch)
-        yield mask_tokens(ids, 0.6, mask_share=0.4, random_share=0.4, generator=chance.torch)
+        yield mask_tokens(ids, rate, mask_share=0.4, random_share=0.4, generator=chance.torch)
 
 
 check_restore = Exercise(
@@ -74,9 +74,6 @@ check_culprit = Exercise(
 
 
 # ── 2.3 ───────────────────────────────────────────────────────────────────────────────────────────
-
-CHANCE = ("rand", "rand_like", "randint", "bernoulli", "binomial", "random", "uniform", "choices")
-"""Names by which an answer draws at random what it should compute."""
 
 LINE = 400
 """Characters in a line that is masked."""
@@ -137,17 +134,29 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
             "change, and each of them needs a label, whatever it shows."
         )
     rate = float(selected.float().mean())
-    for apart, words in ((LINE, "lines at the same place"), (1, "neighbours")):
-        pairs = selected.reshape(-1, 2, apart).all(dim=1)
-        if not _is(pairs.sum(), pairs.numel(), rate**2):
-            raise Symptom(
-                f"Two {words} are both selected in {pairs.float().mean():.1%} of all cases. If "
-                f"each position drew its own number, it would be {rate**2:.1%}."
-            )
+    rows = selected.view(-1, LINE)
+    if 0 < rate < 1 and (rows == rows[:, :1]).all():
+        raise Symptom(
+            "Whole lines are selected at once: a loop over input_ids goes through lines. Each "
+            "position must draw a number of its own."
+        )
+    at = rows.sum(0)
+    worst = int((at - at.float().mean()).abs().argmax())
+    if not _is(at[worst], len(rows), rate):
+        raise Symptom(
+            f"Place {worst} is selected in {at[worst] / len(rows):.1%} of the lines, on average "
+            f"{rate:.1%}. Let no place be special, and let each line draw a mask of its own."
+        )
+    pairs = selected.reshape(-1, 2).all(dim=1)
+    if not _is(pairs.sum(), len(pairs), rate**2):
+        raise Symptom(
+            f"Two neighbours are both selected in {pairs.float().mean():.1%} of all cases. If "
+            f"each position drew its own number, it would be {rate**2:.1%}."
+        )
     if not _is(selected.sum(), ids.numel(), rates[0]):
         raise Symptom(
-            f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}. Every "
-            "selected position needs a label, a kept one as well."
+            f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}; is it "
+            "used? All selected positions have a label, kept ones as well, and no others have one."
         )
     return inputs, labels
 
@@ -165,6 +174,11 @@ FATES: Mapping[str, Callable[[float, float], tuple[float, float]]] = {
     "Swapped characters overwrite hidden ones: let one number decide between the two.": (
         lambda m, r: ((1 - r) * m, r)
     ),
+    "mask_share and random_share are exchanged.": lambda m, r: (r, m),
+    "Nothing is hidden: does a later line undo it?": lambda m, r: (0, r),
+    "Swapping overwrites what is hidden: begin where hiding ends.": lambda m, r: (0, m + r),
+    "You hide what should be swapped, too: end where swapping begins.": lambda m, r: (m + r, 0),
+    "Shares are of selected positions: leave out mask_prob there.": lambda m, r: (m / 2, r / 2),
 }
 """What goes wrong with the fates: the shares of hidden and of swapped that it leads to."""
 
@@ -187,7 +201,10 @@ def _judge_mask(mask: Callable[..., Any]) -> str:
     counted += f"{1 - (hidden + changed) / n:.1%}"
     if (inputs > MASK).any() or (inputs < 0).any():
         raise Symptom("The model would read an id that does not exist: ids are 0 to 28.")
-    drawn, _ = _masked(mask, ids[0].repeat(50), 0.3, 0.0, 1.0)
+    try:
+        drawn, _ = _masked(mask, ids[0].repeat(50), 0.3, 0.0, 1.0)
+    except Symptom as symptom:
+        raise Symptom(f"It is tried on one line, too, without a batch. {symptom}") from None
     if are((m, r)) and (drawn == MASK).any():
         raise Symptom(
             "With a mask_share of 0 the model still sees [MASK]: a random character has an id "
@@ -205,8 +222,8 @@ def _judge_mask(mask: Callable[..., Any]) -> str:
             why = "A random character can be any of the 28, the original included: don't avoid it."
         if max(hidden, changed, n - hidden - changed) > 0.95 * n:
             why = (
-                "Nearly all get the same fate: does one number decide for all of them, or do you "
-                "reuse the number that selected them?"
+                "Nearly all get the same fate: do you forget the others, does one number decide "
+                "for all of them, or do you reuse the number that selected them?"
             )
         raise Symptom(
             f"With shares of {m:.0%}, {r:.0%} and {1 - m - r:.0%} your selected positions are: "
@@ -248,6 +265,7 @@ def coverage(epochs: int, mask_prob: float, copies: int) -> float:
 def schedules(chance: Chance) -> Probes:
     """Make trainings with fewer, as many and more epochs than copies, whole turns or not."""
     yield from ((3, 0.15, 10), (40, 0.15, 10), (1, 0.15, 1), (5, 0.4, 2), (6, 0.3, 6), (7, 0.2, 1))
+    yield from ((0, 0.15, 3), (2, 1.0, 3), (4, 0.0, 2))
     for _ in range(2):
         few, many = chance.randint(2, 4), chance.randint(5, 9)
         yield few, chance.uniform(0.1, 0.3), many
@@ -262,11 +280,6 @@ check_coverage = Exercise(
     solved="Ten copies stop at 80%, however long you train. Fresh masks have no such ceiling.",
     direction="First count the different masks, then find the chance to escape all of them. The "
     "rest is selected at least once.",
-    without=dict.fromkeys(
-        (*CHANCE, "mask_tokens", "StaticMasks", "covered"),
-        "You draw masks and count, so your result is an estimate that changes with every draw. "
-        "Write a formula: begin with the chance to escape one mask, 1 - mask_prob.",
-    ),
 )
 """Mark ``coverage(epochs, mask_prob, copies)``: the share selected at least once."""
 
@@ -304,6 +317,11 @@ def _judge_pattern(pattern: Callable[..., Any]) -> str:
         torch.manual_seed(0)
         _drawn(pattern, 1, LONG + 1)
         drawn = _drawn(pattern, PATTERNS, LONG)
+    if bool((drawn == drawn[0]).all()):
+        raise Symptom(
+            "Every call selects the same positions, so the others are never predicted. Draw "
+            "something at random in each call, and set no seed."
+        )
     touching = (drawn[:, 1:] & drawn[:, :-1]).nonzero()
     if len(touching):
         draw, at = touching[0].tolist()
@@ -317,11 +335,6 @@ def _judge_pattern(pattern: Callable[..., Any]) -> str:
         raise Symptom(
             f"No two neighbours are selected, but {share:.1%} of all positions are. It should be "
             f"{LEAST:.0%} to {MOST:.0%}."
-        )
-    if bool((drawn == drawn[0]).all()):
-        raise Symptom(
-            "Every call selects the same positions, so the others are never predicted. Draw "
-            "something at random in each call."
         )
     worst = int((shares - share).abs().argmax())
     if not _is(drawn[:, worst].sum(), PATTERNS, share):

@@ -10,6 +10,7 @@ QUESTIONS = (
     ("un", "[MASK]", "##able"),
     ("the", "cat", "sat", "on", "the", "[MASK]", "."),
     ("my", "favorite", "[MASK]", "is", "blue", "."),
+    ("the", "model", "was", "[MASK]", "on", "a", "large", "corpus", "."),
     ("the", "clerk", "locked", "the", "[MASK]", "after", "midnight", "."),
     ("the", "fisher", "sat", "on", "the", "[MASK]", "and", "watched", "the", "river", "."),
     ("i", "took", "my", "[MASK]", "because", "it", "was", "raining", "."),

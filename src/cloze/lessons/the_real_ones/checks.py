@@ -138,12 +138,13 @@ def two_parts(chance: Chance) -> Probes:
     """Make parts, with the larger score in either, some so large that e^score is not a number."""
 
     def part(around: float) -> Part:
-        scores = [around + chance.uniform(-2, 2) for _ in range(4)]
+        scores = [around + chance.randint(-16, 16) / 8 for _ in range(4)]  # exact in float32
         weights = [math.exp(score - max(scores)) for score in scores]
         return max(scores), sum(weights), sum(w * chance.uniform(-1, 3) for w in weights)
 
     for here, there in ((2, 0), (0, 1), (1, 1), (-3, 0), (900, 899), (-800, -799)):
         yield part(here), part(there)
+    yield (1.5, 1.25, -2.0), (1.5, 2.0, 0.75)
 
 
 check_merged = Exercise(

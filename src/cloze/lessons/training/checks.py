@@ -177,8 +177,8 @@ def logit_gradient(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def logits_and_labels(chance: Chance) -> Probes:
-    """Make logits of several shapes; some positions are not selected, and 0 is a label, too."""
-    for length, symbols, count in ((6, 5, 3), (4, 7, 1), (9, 4, 5)):
+    """Make logits of several shapes; often not all are selected, and 0 is a label."""
+    for length, symbols, count in ((6, 5, 3), (4, 7, 1), (9, 4, 5), (3, 6, 3), (1, 4, 1)):
         logits = 2 * torch.randn(length, symbols, generator=chance.torch)
         labels = torch.full((length,), -100)
         at = torch.randperm(length, generator=chance.torch)[:count]

@@ -18,15 +18,6 @@ LINES = (
 held-out text."""
 
 
-def mask_rates() -> dict[float, dict[int, float]]:
-    """Return held-out losses in nats, by mask rate and number of steps."""
-    runs = load_results("training", "mask_rates")["runs"]
-    return {
-        float(rate): {int(steps): nats for steps, nats in losses.items()}
-        for rate, losses in runs.items()
-    }
-
-
 def parts() -> dict[str, tuple[int, Repeated]]:
     """Return the number of parameters and the held-out loss in nats, by name."""
     return {

@@ -26,7 +26,7 @@ def cosines(a: Tensor, b: Tensor) -> Tensor:
 
 def two_sets(chance: Chance) -> Probes:
     """Make vectors of several lengths and numbers."""
-    for n, m, d in ((3, 2, 4), (2, 5, 3), (4, 4, 4)):
+    for n, m, d in ((3, 2, 4), (2, 5, 3), (4, 4, 4), (1, 3, 2), (1, 1, 5)):
         a, b = (1 + 3 * torch.randn(k, d, generator=chance.torch) for k in (n, m))
         yield a, b
 
@@ -57,7 +57,7 @@ def similar_things(chance: Chance) -> Probes:
     They are below 0, as cosines may be, so a 0 on the diagonal does not keep a thing from itself.
     """
     for n, n_groups, k in (
-        *((18, 2, 1), (19, 3, 2), (22, 3, 4), (17, 2, 3), (20, 4, 1)),
+        *((18, 2, 1), (19, 3, 2), (22, 3, 4), (17, 2, 3), (20, 4, 1), (5, 1, 4), (2, 2, 1)),
         *((61, 2, 5), (53, 3, 3)),  # among so many two different shares are hardly ever equal
     ):
         half = torch.rand(n, n, generator=chance.torch)

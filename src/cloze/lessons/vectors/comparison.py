@@ -75,7 +75,7 @@ def trained_results() -> dict[str, Repeated]:
     return {name: Repeated.of(run[name][0] for run in (first, *more)) for name in first}
 
 
-def late_results() -> dict[str, float]:
-    """Return precision at 1 of late interaction, by name."""
+def late_hits() -> dict[str, Tensor]:
+    """Return for each window whether late interaction finds its piece, 1 or 0, by name."""
     late = load_results("vectors", "comparison")["late"]
-    return {name: hits.count("1") / len(hits) for name, hits in late.items()}
+    return {name: torch.tensor([float(hit) for hit in hits]) for name, hits in late.items()}

@@ -29,6 +29,7 @@ def surprises(chance: Chance) -> Probes:
     # The second, where the first typo wins one pair of five, tells it from the list as a whole.
     yield [5.0, 1.0], [0.5, 1.0, 3.0]
     yield [2.0, 3.5, 0.25], [1.0, 3.0, 2.5, 4.0, 3.75]
+    yield from (([2.0], [2.0]), ([0.5, 1.0], [2.0, 3.0]), ([1.0, 1.0], [1.0, 0.0]))
     for typos, clean in ((4, 7), (3, 9), (6, 5), (5, 8)):
         one = [chance.choice([1.0, 2.0, 3.0, 4.0, chance.uniform(0, 6)]) for _ in range(typos)]
         other = [chance.choice([0.0, 1.0, 2.0, 3.0, chance.uniform(0, 4)]) for _ in range(clean)]
@@ -72,6 +73,7 @@ def lines(chance: Chance) -> Probes:
         (" hers is  the other", {2, 12, 15}),
         ("other the rain", {6}),
     )
+    yield from ((text, {*range(len(text))}) for text in ("hello", "  ", ""))
     words = ["the", "umbrella", "a", "rain", "he", "there", "other"]
     for _ in range(4):
         text = " ".join(chance.choice(words) for _ in range(chance.randint(4, 7)))

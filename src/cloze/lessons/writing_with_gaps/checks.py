@@ -73,9 +73,10 @@ def taken_back(sure: Mapping[int, float], step: int, steps: int) -> list[int]:
 
 def doubts(chance: Chance) -> Probes:
     """Make how sure a model was at some positions, and a step of several."""
-    for n, step, steps in ((10, 1, 4), (9, 2, 3), (8, 4, 4), (14, 3, 5), (7, 1, 3), (3, 2, 5)):
+    for n, step, steps in ((10, 1, 4), (9, 2, 3), (8, 4, 4), (14, 3, 5), (7, 2, 3), (10, 4, 5)):
         places = chance.sample(range(40), n)
         yield {at: round(chance.uniform(0.01, 0.99), 4) for at in places}, step, steps
+    yield from (({4: 0.9, 7: 0.2, 1: 0.2, 5: 0.6}, 1, 2), ({}, 1, 2))
 
 
 check_taken_back = Exercise(
@@ -181,10 +182,10 @@ def diffusion_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 def batches(chance: Chance) -> Probes:
     """Make answers and labels of lines with few and many hidden symbols."""
-    for lines, length in ((3, 6), (2, 8), (4, 5), (5, 7)):
+    for lines, length in ((3, 6), (2, 8), (4, 5), (5, 7), (1, 4)):
         labels = torch.randint(28, (lines, length), generator=chance.torch)
         for row in range(lines):
-            k = (1, length, length // 2, 2, length - 1)[row]
+            k = (1, length, length // 2, 2, length - 1)[row] if lines > 1 else 3
             places = torch.randperm(length, generator=chance.torch)
             labels[row, places[k:]] = -100
             if k > 1:  # id 0 is a symbol too

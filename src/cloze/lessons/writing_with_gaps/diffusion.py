@@ -77,19 +77,3 @@ def line_bound(costs: Tensor) -> float:
     k = ((torch.arange(2**n)[:, None] >> torch.arange(n)) & 1).sum(1)[1:]
     ways = torch.tensor([math.comb(n, j) for j in range(n + 1)], dtype=torch.float64)
     return float((costs[1:].sum(1) / (k * ways[k])).sum())
-
-
-def random_order_cost(costs: Tensor) -> float:
-    """Return −log P of a line when it is written in random order, from ``all_costs``.
-
-    P is the mean over all orders of the product of what is paid; it is found by going through the
-    sets of hidden symbols from the smallest, n · 2^n products in place of n!.
-    """
-    n = costs.shape[1]
-    said = (-costs).exp().tolist()
-    written = [1.0] * 2**n
-    for hidden in range(1, 2**n):
-        members = [i for i in range(n) if hidden >> i & 1]
-        total = sum(said[hidden][i] * written[hidden ^ 1 << i] for i in members)
-        written[hidden] = total / len(members)
-    return -math.log(written[-1]) if written[-1] else math.inf

@@ -5,8 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from cloze.evaluation import Repeated
-from cloze.teaching.charts import baseline_lines, first_at_the_top, grouped_bars, log_ticks
+from cloze.teaching.charts import baseline_lines, first_at_the_top, log_ticks
 from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
 from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, SHADE, VIOLET
 
@@ -47,60 +46,40 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> Drawn:
 
 
 @picture
-def repeated(costs: Mapping[str, Mapping[int, Repeated]]) -> Drawn:
-    """Draw what unseen text costs over how often the training text has been read.
+def policies(measured: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]) -> Drawn:
+    """Draw the share of valid sentences and KL(truth ‖ sampler) of every policy, a dot per seed.
 
     Args:
-        costs: by training and number of epochs, nats per character over the seeds.
-    """
-    figure, axes = new_figure(7.2, 3.6)
-    texts = []
-    for name, by_epoch in costs.items():
-        colour, line, marker = STYLES[name]
-        means, spreads = zip(*by_epoch.values(), strict=True)
-        label = name if name == "causal" else f"{name} (bound)"
-        look: Any = {"fmt": marker + line, "markersize": 4, "color": colour, "label": label}
-        axes.errorbar([*by_epoch], means, spreads, **look)
-        texts.append(f"{label} {listed(by_epoch, '{1[0]:.2f}')}")
-    epochs = [*next(iter(costs.values()))]
-    log_ticks(axes, epochs)
-    axes.set(xlabel="times that the text was read", ylabel="nats per character")
-    axes.legend()
-    return figure, (
-        f"Curves over readings of the text: after {', '.join(map(str, epochs))}, unseen text costs "
-        f"{'; '.join(texts)} nats per character."
-    )
-
-
-@picture
-def policies(measured: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Drawn:
-    """Draw the share of valid sentences and KL(truth ‖ sampler) of every policy.
-
-    Args:
-        measured: by model and policy: ``valid``, the share, and ``kl``, nats or None.
+        measured: by model, seed and policy: ``valid``, the share, and ``kl``, nats or None.
     """
     figure, (left, right) = panels(("", ""), 7.2, 3.6, sharey=True)
-    names = [*next(iter(measured.values()))]
-    looks = [(STYLES[model][0], "") for model in measured]
-    for axes, column in ((left, "valid"), (right, "kl")):
-        lengths = {
-            model: [rows[name][column] or 0.0 for name in names] for model, rows in measured.items()
-        }
-        grouped_bars(axes.barh, lengths, looks, 0.9, edge="none")
+    names = [*next(iter(measured["exact"].values()))]
+    described = []
+    for shift, (model, runs) in zip((-0.2, 0, 0.2), measured.items(), strict=False):
+        colour, _, marker = STYLES[model]
+        look: Any = {"color": colour, "markersize": 5, "label": model}
+        said = dict.fromkeys(names, "")
+        for axes, column in ((left, "valid"), (right, "kl")):
+            dots = [
+                (run[name][column], row + shift)
+                for row, name in enumerate(names)
+                for run in runs.values()
+                if run[name][column] is not None
+            ]
+            axes.plot(*zip(*dots, strict=True), marker, **look)
+            for value, at in dots:
+                said[names[round(at)]] += f" {value:.2f}"
+        described.append(f"{model}: {listed(said, '{0}{1}')}")
+    for axes in (left, right):
         axes.grid(axis="x", color=SHADE)
         first_at_the_top(axes)
-    left.set(xlabel="valid sentences", xlim=(0, 1), yticks=range(len(names)), yticklabels=names)
+    left.set(xlabel="valid sentences", xlim=(-0.03, 1.03), yticks=range(len(names)))
+    left.set_yticklabels(names)
     right.set(xlabel="KL(truth ‖ sampler), nats (log scale above 1)", xscale="symlog")
+    right.set(xlim=(-0.2, 50))
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    described = "; ".join(
-        f"{model}: "
-        + ", ".join(
-            f"{name} {row['valid']:.2f}" + ("" if row["kl"] is None else f" and {row['kl']:.2f}")
-            for name, row in rows.items()
-        )
-        for model, rows in measured.items()
-    )
-    return figure, f"Bars of the share of valid sentences and of KL in nats. {described}."
+    text = "Dots, one per seed: the shares of valid sentences, then KL in nats where it is known."
+    return figure, f"{text} {'; '.join(described)}."
 
 
 @picture

@@ -60,7 +60,7 @@ def _judge_hand(hand: Callable[..., Any]) -> str:
         )
     changed = sum(a != b for a, b in zip(text, written, strict=True)) / len(text)
     if changed == 0:
-        raise Symptom("Your function changes nothing: text.replace(…) returns a new text.")
+        raise Symptom("Nothing changes. Is your character in the text? replace returns a new text.")
     if changed > MOST_CHANGED:
         raise Symptom(
             f"You change {changed:.1%} of the characters; at most {MOST_CHANGED:.0%} are allowed. "
@@ -69,7 +69,7 @@ def _judge_hand(hand: Callable[..., Any]) -> str:
     cost = cost_in(hand)
     if cost < LEAST_COST:
         raise Symptom(
-            f"You change {changed:.1%} of the characters, and a character costs {cost:.2f} nats. "
+            f"You change {changed:.1%} of the characters, and a character costs {cost:.3f} nats. "
             f"It should be {LEAST_COST:.1f}. Which character is in most words, and which sign does "
             "the tokenizer not know?"
         )
@@ -99,8 +99,8 @@ def wasted(lengths: Sequence[int], batch_size: int) -> float:
 
 
 def lengths_in_batches(chance: Chance) -> Probes:
-    """Make lengths of lines; most end in a batch that is not full."""
-    yield [5, 9, 7, 3, 8], 2
+    """Make lengths of lines; some end in a batch that is not full."""
+    yield from (([5, 9, 7, 3, 8], 2), ([4, 9, 6, 2], 2), ([7, 7], 2), ([3, 8], 5), ([6, 2], 1))
     for _ in range(5):
         size = chance.randint(2, 4)
         n = size * chance.randint(1, 3) + chance.randint(1, size - 1)
@@ -179,7 +179,7 @@ def processes(chance: Chance) -> Probes:
     for size in (2, 3, 4):
         counts = [chance.randint(5, 60) for _ in range(size)]
         yield [round(chance.uniform(0.5, 6), 2) for _ in range(size)], counts
-    yield [3.0, 1.5, 0.0], [8, 24, 0]
+    yield from (([3.0, 1.5, 0.0], [8, 24, 0]), ([2.5, 4.0], [12, 12]), ([3.5], [7]))
 
 
 check_team_loss = Exercise(
