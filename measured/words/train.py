@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +25,7 @@ import torch
 from torch import Tensor
 
 from cloze.checkpoint import load_model, save_model
+from cloze.corpus import windows
 from cloze.distributed import Team
 from cloze.encoder import EncoderConfig, Layer
 from cloze.evaluation import held_out_loss
@@ -31,7 +33,7 @@ from cloze.heads import MaskedLM
 from cloze.masking import held_out_batch
 from cloze.objectives import MASKED, Batch
 from cloze.training import Recipe, TrainingRun, fit
-from measured.words.text import Text, windows
+from measured.words.text import Text
 
 LENGTH = 64
 CONFIG = EncoderConfig(
@@ -52,7 +54,7 @@ def in_float32(gather: Callable[..., Tensor], *vectors: Tensor) -> Tensor:
 
 
 def in_bfloat16(model: MaskedLM, batch: Batch) -> Tensor:
-    """Return the loss with products of matrices in bfloat16, for processors that are made for it."""
+    """Return the loss with products of matrices in bfloat16, if the processor is made for it."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         return MASKED.loss(model, batch)
 
@@ -89,15 +91,21 @@ def costs(model: MaskedLM, text: Text) -> dict[str, float]:
     return found
 
 
-def main() -> None:
+def options_of(words: list[str]) -> argparse.Namespace:
+    """Read the words of the command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--begin", type=Path)
     parser.add_argument("--bfloat16", action="store_true")
-    options = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def main() -> None:
+    options = options_of(sys.argv[1:])
     text, team = Text(options.folder), Team()
     run = begun(text, options)
+    run.recipe = replace(run.recipe, steps=run.step + 1000)  # until its pace is known
     model = run.model
     run = team.share_out(run)
     curve = options.folder / "curve.jsonl"
@@ -123,9 +131,10 @@ def main() -> None:
         if not team.leads:
             continue
         if record.step % 100 == 0:
+            pieces = (record.step - first) * RECIPE.batch_size * LENGTH
             print(
-                f"step {record.step} of {run.recipe.steps} loss {record.loss:.3f} "
-                f"{(record.step - first) * RECIPE.batch_size * LENGTH / (now - started):.0f} pieces/s",
+                f"step {record.step} of {run.recipe.steps}, loss {record.loss:.3f}, "
+                f"{pieces / (now - started):.0f} pieces a second",
                 flush=True,
             )
         if now - saved > SAVE_EVERY:
