@@ -23,7 +23,7 @@ export const RANGES = {
     ["learning_rate matrix_learning_rate query_key_learning_rate weight_decay", 0, 10, false],
     ["steps", 1, 1e8, true],
     ["evaluations", 0, 1000, true],
-    ["seed", 0, 2 ** 63, true],
+    ["seed", 0, 2 ** 63 - 1024, true], // JavaScript has no larger number below 2⁶³
     ["mask_prob", 0, 1, false],
     ["warmup", 0, 0.99, false],
   ],
