@@ -8,9 +8,7 @@ source into the folder (ten minutes on an idle core).
 from __future__ import annotations
 
 import json
-import re
 import sys
-import unicodedata
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ import torch
 from torch import Tensor
 
 from cloze.corpus import DATA, sample_windows, windows
-from cloze.lessons.the_real_ones.tokenizer import SEP, Tokenizer
+from cloze.tokenizer import SEP, Tokenizer, plain_words
 from cloze.vocabulary import Vocabulary
 
 PIECES = 8192
@@ -34,15 +32,6 @@ HELD_OUT = (24, 74)
 """Of a hundred stretches of every source, these are held out."""
 MEASURED = 2**15
 """How many held-out pieces of every source are measured on."""
-
-QUOTES = str.maketrans("’‘“”—–‐", "''\"\"---")
-WORD = re.compile(r"[a-z]+(?:'[a-z]+)*|[0-9]+|[.,;:!?\"()-]")
-
-
-def words(text: str) -> list[str]:
-    """Cut a text into words, numbers and signs, in small letters and without accents."""
-    plain = unicodedata.normalize("NFKD", text.translate(QUOTES))
-    return WORD.findall("".join(c for c in plain if not unicodedata.combining(c)).lower())
 
 
 def sources(folder: Path) -> dict[str, tuple[list[str], list[str]]]:
@@ -71,7 +60,7 @@ def learned(folder: Path) -> Tokenizer:
     """Learn the pieces from everything that is trained on."""
     text = []
     for name, (train, _) in sources(folder).items():
-        text += [" ".join(" ".join(words(line)) for line in train)] * TIMES.get(name, 1)
+        text += [" ".join(" ".join(plain_words(line)) for line in train)] * TIMES.get(name, 1)
     return Tokenizer.train(" ".join(text), PIECES - 4)
 
 
@@ -123,7 +112,7 @@ def main() -> None:
     def encoded(paragraphs: list[str]) -> Iterator[int]:
         known: dict[str, list[int]] = {}
         for paragraph in paragraphs:
-            for word in words(paragraph):
+            for word in plain_words(paragraph):
                 if word not in known:
                     known[word] = [ids[piece] for piece in tokenizer._word(word)]
                 yield from known[word]

@@ -159,8 +159,10 @@ def _parser() -> ArgumentParser:
     evaluate.set_defaults(run=_evaluate)
 
     fill = commands.add_parser("fill", help='fill gaps: fill "she to_k her umb_ella"')
-    fill.add_argument("line", help="text with _ for every missing character")
-    fill.add_argument("--checkpoint", type=Path, help=shipped)
+    fill.add_argument("line", help="text with _ for every missing character, or word")
+    which = fill.add_mutually_exclusive_group()
+    which.add_argument("--checkpoint", type=Path, help=shipped)
+    which.add_argument("--words", action="store_true", help="ask the words' encoder")
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
 
@@ -289,12 +291,12 @@ def _evaluate(options: Namespace) -> None:
 
 def _fill(options: Namespace) -> None:
     """Print what the model would write in the gaps of a line."""
-    from cloze.checkpoint import SHIPPED, load_guesser
+    from cloze.checkpoint import SHIPPED, WORDS, load_guesser
     from cloze.heads import CausalLM
     from cloze.prediction.causal import fill_by_bayes
     from cloze.prediction.lines import fill
 
-    model = load_guesser(options.checkpoint or SHIPPED)
+    model = load_guesser(options.checkpoint or (WORDS if options.words else SHIPPED))
     if isinstance(model, CausalLM):
         print(fill_by_bayes(options.line, model, k=options.k))
     else:

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -29,6 +30,8 @@ from cloze.vocabulary import VOCABULARY, Vocabulary
 CHECKPOINTS = DATA / "checkpoints"
 SHIPPED = CHECKPOINTS / "masked.safetensors"
 """The encoder of the series."""
+WORDS = CHECKPOINTS / "words.safetensors"
+"""The same encoder, larger, for pieces of words; its matrices are kept in 8 bits."""
 
 KINDS: Mapping[str, type[MaskedLM]] = {model.kind: model for model in (MaskedLM, CausalLM)}
 """The models of the core; other kinds are known to the objective of their name."""
@@ -148,8 +151,42 @@ def _sealed_text(path: Path) -> str | None:
 # Models
 
 
-def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -> None:
+SCALE = ".scale"
+"""Ends the name of what the rows of an 8-bit matrix are multiplied with."""
+
+
+def in_8_bits(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Round every matrix to whole numbers from -127 to 127, with a scale for each of its rows."""
+    kept: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if tensor.dim() == 2:
+            scale = tensor.abs().amax(dim=1).clamp(min=1e-8) / 127  # (rows,)
+            kept[name + SCALE] = scale
+            kept[name] = (tensor / scale[:, None]).round().to(torch.int8)
+        else:
+            kept[name] = tensor
+    return kept
+
+
+def in_float32(kept: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Undo :func:`in_8_bits`, up to rounding; other tensors stay as they are."""
+    return {
+        name: tensor * kept[name + SCALE][:, None] if name + SCALE in kept else tensor
+        for name, tensor in kept.items()
+        if not name.endswith(SCALE)
+    }
+
+
+def save_model(
+    path: FilePath, model: MaskedLM, provenance: Mapping[str, Any], *, bits: Literal[8, 32] = 32
+) -> None:
     """Save a model with its config and with what made it (command, seed, steps, loss …).
+
+    Args:
+        path: the file.
+        model: what to save.
+        provenance: what made it.
+        bits: 8 for a quarter of the size, at the cost of rounding (:func:`in_8_bits`).
 
     Raises:
         CheckpointError: the file cannot be written, or a weight is not finite.
@@ -161,7 +198,8 @@ def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -
         metadata["model"] = model.kind
     if model.vocabulary != VOCABULARY:
         metadata["vocabulary"] = asdict(model.vocabulary)
-    write(path, model.state_dict(), metadata)
+    tensors = model.state_dict()
+    write(path, in_8_bits(tensors) if bits == 8 else tensors, metadata)
 
 
 def load_model(path: FilePath = SHIPPED) -> MaskedLM:
@@ -179,6 +217,7 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
         model.objective = objective
         if model.config.vocab_size < len(model.vocabulary):
             raise ValueError("its vocabulary has more symbols than its config")
+        tensors = in_float32(tensors)
         must_match(tensors, model.state_dict())
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)

@@ -72,7 +72,8 @@ def fill(
             guesses[at - symbols.framed] = top_k(probabilities, k, symbols.known)
         input_ids = step.lines[0]
     inside = input_ids[symbols.framed : symbols.framed + len(read)]
-    return Filled(symbols.write(read), model.vocabulary.decode(inside), guesses, note)
+    text = symbols.write([symbols.known[i] for i in inside.tolist()])
+    return Filled(symbols.write(read), text, guesses, note)
 
 
 @checked

@@ -26,8 +26,8 @@ def shipped_model(name: str = "both") -> MaskedLM:
             three have the same size and saw the same text with the same gaps for as many steps; a
             twin's attention reaches only its own position and what is on its side. "world",
             "world_left" and "world_right" are those of the small world, "causal" and
-            "world_causal" the causal models, and others are named after their files in
-            ``data/checkpoints``.
+            "world_causal" the causal models, "words" the encoder that reads pieces of words, and
+            others are named after their files in ``data/checkpoints``.
 
     Raises:
         CheckpointError: there is no such model.

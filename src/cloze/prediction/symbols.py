@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from cloze.arguments import shown
 from cloze.reading import read_line, read_words
-from cloze.vocabulary import GAP, MASK, VOCABULARY, Vocabulary, frame
+from cloze.tokenizer import SEP, SPECIALS, Tokenizer, plain_words
+from cloze.tokenizer import shown as named
+from cloze.vocabulary import GAP, MASK, VOCABULARY, TextError, Vocabulary, counted, frame
 
 
 @dataclass(frozen=True)
@@ -119,9 +122,74 @@ class Words(Symbols):
         return frame(line, self.vocabulary)
 
 
+class WordPieces(Symbols):
+    """The pieces of a tokenizer, written as BERT does; a line stands between ``[SEP]``s.
+
+    A gap stands for one piece, and most words are one piece.
+    """
+
+    unit = "piece"
+    framed = 1
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """The pieces, with ``##`` in front of those that continue a word."""
+        return tuple(named(self.vocabulary.ordinary))
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {**{piece: i for i, piece in enumerate(self.known)}, GAP: self.vocabulary.mask_id}
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """What cuts words into these pieces."""
+        return Tokenizer.of(self.vocabulary)
+
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
+        """Cut a line into pieces; capitals become small, accents and unknown signs vanish."""
+        line: list[str] = []
+        typed = re.sub(re.escape(MASK), GAP, text, flags=re.IGNORECASE)
+        for word in plain_words(typed, keep=GAP):
+            line += [GAP] if word == GAP else named(self.tokenizer.pieces(word))
+        if not line:
+            raise TextError("The line is empty; type some words, and _ for every gap.")
+        if len(line) > max_len:
+            raise TextError(
+                f"The line has {counted(len(line), self.unit)} and the model reads {max_len}; "
+                "shorten it."
+            )
+        return tuple(line), ""
+
+    def read_symbol(self, typed: object) -> str:
+        """Read a piece by its name, or a word that is one piece; capitals become small."""
+        lower = typed.lower() if isinstance(typed, str) else ""
+        if lower in self.known:
+            return lower
+        line = named(self.tokenizer.pieces(" ".join(plain_words(lower))))
+        parts = f": it is cut into {' '.join(line):.60}" if len(line) > 1 else ""
+        raise ValueError(f"A gap holds one {self.unit}, not {shown(typed)}{parts}.")
+
+    def write(self, line: Sequence[str]) -> str:
+        """Write a line as text, with a space before every word but none before most signs."""
+        text = " ".join(line).replace(" ##", "")
+        return re.sub(r" (?=[.,;:!?)])|(?<=\() ", "", text)
+
+    def words(self, line: Sequence[str]) -> list[range]:
+        """Return the positions of each word: its first piece and those that continue it."""
+        starts = [i for i, piece in enumerate(line) if i == 0 or not piece.startswith("##")]
+        return [range(*ends) for ends in zip(starts, [*starts[1:], len(line)], strict=True)]
+
+    def input_ids(self, line: Sequence[str]) -> Tensor:
+        """Return the ids of a line between two ``[SEP]``, shape ``(length + 2,)``."""
+        sep = self.vocabulary.ids[SEP]
+        return torch.tensor([sep, *(self._ids[piece] for piece in line), sep])
+
+
 CHARACTERS = Characters(VOCABULARY)
 
 
 def symbols_of(vocabulary: Vocabulary) -> Symbols:
     """Return what the lines of a vocabulary are made of."""
+    if vocabulary.specials == SPECIALS:
+        return WordPieces(vocabulary)
     return Words(vocabulary) if vocabulary.separator else CHARACTERS

@@ -11,7 +11,10 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 from cloze.corpus import Corpus
-from cloze.lessons.the_real_ones.tokenizer import (
+from cloze.teaching.exercise import Chance, Exercise
+from cloze.teaching.results import Probes, Symptom, in_short, kind_of, numbers
+from cloze.teaching.texts import two_texts, world
+from cloze.tokenizer import (
     START,
     Pair,
     Tokenizer,
@@ -20,9 +23,6 @@ from cloze.lessons.the_real_ones.tokenizer import (
     shown,
     word_counts,
 )
-from cloze.teaching.exercise import Chance, Exercise
-from cloze.teaching.results import Probes, Symptom, in_short, kind_of, numbers
-from cloze.teaching.texts import two_texts, world
 from cloze.vocabulary import counted
 
 # ── 13.1 ─────────────────────────────────────────────────────────────────────────────────────────

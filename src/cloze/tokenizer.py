@@ -1,5 +1,7 @@
 """Word pieces by byte-pair encoding: trained on a text, and any text written in them.
 
+The words' encoder reads such pieces: ``shipped_model("words")``.
+
 A piece that begins a word begins with ``▁``; a piece without it continues the word.
 
 Source: Sennrich et al. 2016, *Neural Machine Translation of Rare Words with Subword Units*,
@@ -8,10 +10,12 @@ section 3.2; the pairs are of characters here, not of bytes.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
@@ -29,6 +33,19 @@ SPECIALS = (MASK, CLS, SEP, PAD)
 
 Pair = tuple[str, str]
 Pieces = tuple[str, ...]
+
+QUOTES = str.maketrans("’‘“”—–‐", "''\"\"---")
+WORD = r"[a-z]+(?:'[a-z]+)*|[0-9]+|[.,;:!?\"()-]"
+
+
+def plain_words(text: str, keep: str = "") -> list[str]:
+    """Cut a text into words, numbers and signs, in small letters and without accents.
+
+    A character in ``keep`` (say, ``GAP``) is a word of its own; all others only separate words.
+    """
+    plain = unicodedata.normalize("NFKD", text.translate(QUOTES))
+    plain = "".join(c for c in plain if not unicodedata.combining(c)).lower()
+    return re.findall("|".join([WORD, *keep]), plain)
 
 
 def word_counts(text: str) -> dict[Pieces, int]:
@@ -54,6 +71,13 @@ def merge(pieces: Sequence[str], pair: Pair) -> Pieces:
         joined.append(pair[0] + pair[1] if together else pieces[i])
         i += 1 + together
     return tuple(joined)
+
+
+def cut(pieces: Pieces, ranks: Mapping[Pair, int]) -> Pieces:
+    """Merge neighbouring pieces as long as there is a merge for them, the oldest first."""
+    while known := [pair for pair in pairwise(pieces) if pair in ranks]:
+        pieces = merge(pieces, min(known, key=ranks.__getitem__))
+    return pieces
 
 
 @dataclass(frozen=True)
@@ -90,6 +114,21 @@ class Tokenizer:
                 f"piece; choose a vocab_size of at least {len(alphabet)}, not {vocab_size}."
             )
         return cls(alphabet, tuple(_merges(words, alphabet, vocab_size)))
+
+    @classmethod
+    @lru_cache
+    def of(cls, vocabulary: Vocabulary) -> Tokenizer:
+        """Return the tokenizer with the pieces of a vocabulary.
+
+        They are in the order in which they came, so those before a piece say which two it was
+        merged from.
+        """
+        alphabet = tuple(piece for piece in vocabulary.ordinary if len(piece) == 1)
+        ranks: dict[Pair, int] = {}
+        for piece in vocabulary.ordinary[len(alphabet) :]:
+            first, second = cut(tuple(piece), ranks)
+            ranks[first, second] = len(ranks)
+        return cls(alphabet, tuple(ranks))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -128,9 +167,7 @@ class Tokenizer:
                     f"{len(self.alphabet)} characters that this tokenizer was trained on; leave "
                     "it out, or train on a text that has it."
                 )
-        while known := [pair for pair in pairwise(pieces) if pair in self._ranks]:
-            pieces = merge(pieces, min(known, key=self._ranks.__getitem__))
-        return pieces
+        return cut(pieces, self._ranks)
 
     def encode(self, text: str) -> Tensor:
         """Return the ids of a text's pieces, shape ``(pieces,)``; see :meth:`pieces`."""

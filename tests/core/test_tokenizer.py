@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer as Theirs
 from tokenizers import models, pre_tokenizers, trainers
 
-from cloze.lessons.the_real_ones.tokenizer import START, Tokenizer
+from cloze.tokenizer import START, Tokenizer
 from cloze.vocabulary import TextError
 
 WORDS = st.lists(st.text("aabbcdé", min_size=1, max_size=9), min_size=1, max_size=12)
