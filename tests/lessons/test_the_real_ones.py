@@ -10,6 +10,7 @@ import pytest
 
 from cloze.lessons.the_real_ones import asking
 from cloze.teaching.measurements import load_results
+from cloze.tokenizer import plain_words
 from measured.the_real_ones import family
 
 
@@ -33,8 +34,8 @@ def test_where_there_is_no_network_that_is_said(monkeypatch: pytest.MonkeyPatch)
 def test_a_bert_that_is_there_is_asked_every_question(tmp_path: Path) -> None:
     from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
-    words = {piece for question in asking.QUESTIONS for piece in question} - {"[MASK]"}
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "##believ", *sorted(words)]
+    words = {word for sentence in asking.ASKED for word in plain_words(sentence)}
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]
     (tmp_path / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
     tokenizer = BertTokenizer(str(tmp_path / "vocab.txt"))
     shape: dict[str, Any] = {
@@ -46,6 +47,12 @@ def test_a_bert_that_is_there_is_asked_every_question(tmp_path: Path) -> None:
     }
     model: Any = BertForMaskedLM(BertConfig(**shape))
     said = asking.ask_bert(model.eval(), tokenizer).splitlines()
-    assert len(said) == len(asking.QUESTIONS)
-    assert said[0].startswith("un [MASK] ##able → ")
-    assert all(line.count(", ") == asking.TOP - 1 for line in said)
+    assert len(said) == len(asking.ASKED)
+    assert said[0].startswith("I drank [MASK] in the morning. → ")
+    assert all(line.count(", ") == 4 for line in said)
+
+
+def test_the_words_encoder_is_asked_every_sentence() -> None:
+    found = asking.answers(asking.ASKED)
+    assert found.keys() == asking.ASKED.keys()
+    assert all(len(guesses) == 5 for guesses in found.values())

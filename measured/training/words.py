@@ -1,0 +1,137 @@
+"""How the words' encoder learned, and how good it is: ``python -m measured.training.words FOLDER``.
+
+The folder is that of ``measured.words.train``. All held-out losses are means over the positions of
+the fixed masks (15%, 80/10/10), with up to 32,768 pieces of each source.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from torch import Tensor
+
+from cloze.checkpoint import WORDS, load_model, save_model
+from cloze.corpus import windows
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM, log_probs_at
+from cloze.masking import IGNORE, held_out_batch
+from cloze.objectives import MASKED
+from cloze.prediction.shipped import shipped_model
+from cloze.training import TrainingRun
+from cloze.vocabulary import VOCABULARY, normalise
+from measured.shared import LESSONS, ResultsFile
+from measured.words.text import Text, sources
+from measured.words.train import LENGTH
+
+TRUST = 5.0
+"""How often something must have been seen to count as much as what is known without it."""
+
+
+class Neighbours:
+    """Guess a piece from the two beside it, or from one, or from none, as often as they were seen.
+
+    Args:
+        train: what to count, shape ``(pieces,)``.
+    """
+
+    def __init__(self, train: Tensor, size: int) -> None:
+        ids, self.size = train.numpy(), size
+        left, piece, right = ids[:-2], ids[1:-1], ids[2:]
+        self.unigram = (np.bincount(ids, minlength=size) + 1) / (len(ids) + size)
+        keys = (left, right, left * size + right)
+        self.seen = [np.unique(key, return_counts=True) for key in keys]
+        self.with_piece = [np.unique(key * size + piece, return_counts=True) for key in keys]
+
+    def cost(self, left: np.ndarray, piece: np.ndarray, right: np.ndarray) -> float:
+        """Return the mean of -log P of pieces beside the true neighbours, in nats."""
+        keys = (left, right, left * self.size + right)
+        below = self.unigram[piece]
+        found: list[np.ndarray] = []
+        for key, seen, with_piece in zip(keys, self.seen, self.with_piece, strict=True):
+            prior = below if len(found) < 2 else (found[0] + found[1]) / 2
+            both = counted(with_piece, key * self.size + piece)
+            found.append((both + TRUST * prior) / (counted(seen, key) + TRUST))
+        return float(-np.log(found[2]).mean())
+
+
+def counted(table: tuple[np.ndarray, np.ndarray], keys: np.ndarray) -> np.ndarray:
+    """Look up how often each key was seen."""
+    known, counts = table
+    at = np.searchsorted(known, keys).clip(max=len(known) - 1)
+    return np.where(known[at] == keys, counts[at], 0)
+
+
+def scores(model: MaskedLM, ids: Tensor) -> dict[str, float]:
+    """Return held-out nats per piece, and the share of positions whose likeliest piece is right."""
+    inputs, labels = held_out_batch(windows(ids, LENGTH), vocabulary=model.vocabulary)
+    selected = labels != IGNORE
+    log_probs, truth = log_probs_at(model, inputs, selected), labels[selected]
+    right = log_probs.topk(5).indices == truth[:, None]
+    return {
+        "nats": round(-log_probs.gather(1, truth[:, None]).mean().item(), 4),
+        "first": round(right[:, 0].double().mean().item(), 4),
+        "among five": round(right.any(1).double().mean().item(), 4),
+    }
+
+
+def by_source(folder: Path, text: Text, whole: MaskedLM, rounded: MaskedLM) -> dict[str, object]:
+    """Compare all that can guess on the held-out text of every source."""
+    neighbours = Neighbours(text.train, len(text.vocabulary))
+    found: dict[str, object] = {}
+    for name, (_, paragraphs) in sources(folder).items():
+        ids = text.held_out[name]
+        lines = windows(ids, LENGTH)
+        _, labels = held_out_batch(lines, vocabulary=text.vocabulary)
+        rows, at = (labels[:, 1:-1] != IGNORE).nonzero(as_tuple=True)
+        around = (lines[rows, at + shift].numpy() for shift in range(3))
+        plain = normalise("\n".join(paragraphs)).text
+        letters = windows(VOCABULARY.encode(plain[: 5 * len(ids)]), LENGTH)
+        found[name] = {
+            "pieces": len(ids),
+            "characters a piece": round(len(plain) / len(np.load(held_out_file(folder, name))), 3),
+            "unigram": round(float(-np.log(neighbours.unigram[lines[labels != IGNORE]]).mean()), 4),
+            "both neighbours": round(neighbours.cost(*around), 4),
+            "words": scores(whole, ids),
+            "words in 8 bits": scores(rounded, ids),
+            "letters": round(held_out_loss(shipped_model(), held_out_batch(letters)), 4),
+        }
+        print(name, found[name], flush=True)
+    return found
+
+
+def held_out_file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.held_out.npy"
+
+
+def curve(run: TrainingRun) -> list[tuple[int, int, float]]:
+    """Return seconds, pieces read and the training loss (30%), averaged over ever longer spans."""
+    ends = sorted({round(run.step ** (k / 60)) for k in range(61)})
+    spans = [run.history[start:end] for start, end in pairwise([0, *ends])]
+    return [
+        (
+            round(span[-1].seconds),
+            span[-1].characters,
+            round(sum(record.loss for record in span) / len(span), 3),
+        )
+        for span in spans
+    ]
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    text = Text(folder)
+    whole = load_model(folder / "words.safetensors")
+    run = TrainingRun.load(folder / "run.safetensors", text, MASKED)
+    made = {"steps": run.step, "pieces": len(text.train), "seconds": round(run.seconds)}
+    file = ResultsFile(__spec__.name, LESSONS / "training" / "words.json", **made)
+    save_model(WORDS, whole, {"command": "python -m measured.words.train", **made}, bits=8)
+    file.measure("curve", lambda _: curve(run), ["training (30%)"])
+    rounded = load_model(WORDS)
+    file.measure("by source", lambda _: by_source(folder, text, whole, rounded), ["held out"])
+
+
+if __name__ == "__main__":
+    main()
