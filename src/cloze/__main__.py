@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # typing's takes longer to import than all else here
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ActionsContainer
     from collections.abc import Callable
+    from pathlib import Path
 
     from cloze.corpus import Corpus
     from cloze.world import World
@@ -160,9 +161,7 @@ def _parser() -> ArgumentParser:
 
     fill = commands.add_parser("fill", help='fill gaps: fill "she to_k her umb_ella"')
     fill.add_argument("line", help="text with _ for every missing character, or word")
-    which = fill.add_mutually_exclusive_group()
-    which.add_argument("--checkpoint", type=Path, help=shipped)
-    which.add_argument("--words", action="store_true", help="ask the words' encoder")
+    _model_options(fill)
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
 
@@ -173,7 +172,7 @@ def _parser() -> ArgumentParser:
 
     export = commands.add_parser("export", help="write a model for Hugging Face")
     export.add_argument("output", type=Path, help="a new folder")
-    export.add_argument("--checkpoint", type=Path, help=shipped)
+    _model_options(export)
     export.set_defaults(run=_export)
     return parser
 
@@ -182,6 +181,22 @@ def _numbers(parser: _ActionsContainer, *options: tuple[str, Callable[[str], flo
     """Add options, each with its type and its help."""
     for name, kind, text in options:
         parser.add_argument(name, type=kind, help=text)
+
+
+def _model_options(parser: ArgumentParser) -> None:
+    """Add the options that `_checkpoint` reads."""
+    from pathlib import Path
+
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--checkpoint", type=Path, help="the model (default: the shipped letters')")
+    which.add_argument("--words", action="store_true", help="the words' encoder instead")
+
+
+def _checkpoint(options: Namespace) -> Path:
+    """Return the file of the model that is asked for."""
+    from cloze.checkpoint import SHIPPED, WORDS
+
+    return options.checkpoint or (WORDS if options.words else SHIPPED)
 
 
 def _source_options(parser: ArgumentParser, use: str) -> None:
@@ -291,12 +306,12 @@ def _evaluate(options: Namespace) -> None:
 
 def _fill(options: Namespace) -> None:
     """Print what the model would write in the gaps of a line."""
-    from cloze.checkpoint import SHIPPED, WORDS, load_guesser
+    from cloze.checkpoint import load_guesser
     from cloze.heads import CausalLM
     from cloze.prediction.causal import fill_by_bayes
     from cloze.prediction.lines import fill
 
-    model = load_guesser(options.checkpoint or (WORDS if options.words else SHIPPED))
+    model = load_guesser(_checkpoint(options))
     if isinstance(model, CausalLM):
         print(fill_by_bayes(options.line, model, k=options.k))
     else:
@@ -312,10 +327,9 @@ def _explore(options: Namespace) -> None:
 
 def _export(options: Namespace) -> None:
     """Write a model as other programs read it."""
-    from cloze.checkpoint import SHIPPED
     from cloze.handover.export import to_hugging_face
 
-    to_hugging_face(options.output, options.checkpoint or SHIPPED)
+    to_hugging_face(options.output, _checkpoint(options))
     print(
         f"{options.output}: load it after `import cloze.handover.huggingface`, as README.md says."
     )

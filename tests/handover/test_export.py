@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloze.__main__ import main
-from cloze.checkpoint import CHECKPOINTS, SHIPPED, load_model, provenance, save_model
+from cloze.checkpoint import CHECKPOINTS, SHIPPED, WORDS, load_model, provenance, save_model
 from cloze.encoder import EncoderConfig
 from cloze.handover import export
 from cloze.handover.export import to_hugging_face
 from cloze.heads import MaskedLM
+from cloze.prediction.symbols import symbols_of
 from cloze.vocabulary import ALPHABET, MASK, normalise
 from cloze.world import World
 
@@ -36,7 +37,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
 
     home = tmp_path_factory.mktemp("hf")
     folders = {
-        path: home / path.stem for path in (SHIPPED, CHECKPOINTS / "left.safetensors", WORLD)
+        path: home / path.stem for path in (SHIPPED, CHECKPOINTS / "left.safetensors", WORLD, WORDS)
     }
     for path, folder in folders.items():
         assert main(["export", str(folder), "--checkpoint", str(path)]) == 0
@@ -58,7 +59,7 @@ def tokenizer(folder: Path) -> Any:
 # Hugging Face: the model
 
 
-@pytest.mark.parametrize("name", ["masked", "left", "world"])
+@pytest.mark.parametrize("name", ["masked", "left", "world", "words"])
 @torch.no_grad()
 def test_the_folder_holds_the_same_function(exported: dict[Path, Path], name: str) -> None:
     path = CHECKPOINTS / f"{name}.safetensors"
@@ -103,7 +104,7 @@ def test_the_folder_says_what_made_it_and_holds_nothing_else(exported: dict[Path
         assert str(value) in card
 
 
-@pytest.mark.parametrize("name", ["masked", "left", "world"])
+@pytest.mark.parametrize("name", ["masked", "left", "world", "words"])
 def test_the_example_of_the_card_works(exported: dict[Path, Path], name: str) -> None:
     from transformers import pipeline
 
@@ -135,7 +136,21 @@ def test_special_symbols_have_ids_of_their_own(exported: dict[Path, Path]) -> No
         special = [tokenize.mask_token_id, tokenize.pad_token_id, tokenize.unk_token_id]
         assert len(set(special)) == 3
         assert tokenize.convert_tokens_to_ids(list(vocabulary.symbols)) == [*range(len(vocabulary))]
-        assert tokenize("я", add_special_tokens=False)["input_ids"] == [tokenize.unk_token_id]
+        unknown = [] if path == WORDS else [tokenize.unk_token_id]
+        assert tokenize("я", add_special_tokens=False)["input_ids"] == unknown
+
+
+def test_pieces_are_cut_as_they_were_for_training(exported: dict[Path, Path]) -> None:
+    tokenize, words = tokenizer(exported[WORDS]), symbols_of(load_model(WORDS).vocabulary)
+
+    @given(st.text("abcdeinrst .,'-_’“”—–éÉß9½§", min_size=1))
+    @settings(max_examples=60, deadline=None)
+    def holds(text: str) -> None:
+        line = f"tea {text.replace('_', ' [MASK] ')}"
+        ids = words.input_ids(words.read(line, 10**6)[0]).tolist()
+        assert tokenize(line)["input_ids"] == ids
+
+    holds()
 
 
 def test_text_is_normalised_as_it_was_for_training(exported: dict[Path, Path]) -> None:

@@ -20,6 +20,9 @@ from cloze.handover.packages import need, quiet
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction.lines import fill
 from cloze.prediction.predictors import MaskedPredictor
+from cloze.prediction.symbols import symbols_of
+from cloze.tokenizer import QUOTES, SEP, START, WORD
+from cloze.tokenizer import Tokenizer as WordTokenizer
 from cloze.vocabulary import BEGIN, END, GAP, MASK, PAD, WRITTEN_OUT, TextError, Vocabulary
 
 if TYPE_CHECKING:
@@ -105,14 +108,34 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
     Characters are normalised as by :func:`cloze.vocabulary.normalise`, with two exceptions: spaces
     at the ends of a text stay, and digits and letters of other scripts become ``[UNK]`` rather than
     a space. Words are read as :func:`cloze.reading.read_words` does, between ``[BEGIN]`` and
-    ``[END]``.
+    ``[END]``, and pieces of words as :class:`cloze.prediction.symbols.WordPieces` does, between two
+    ``[SEP]``.
     """
     from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
-    from tokenizers.models import WordLevel
+    from tokenizers.models import BPE, WordLevel
     from transformers import PreTrainedTokenizerFast
 
     backend = Tokenizer(WordLevel(vocabulary.ids, unk_token=UNKNOWN))
-    if vocabulary.separator:
+    if of_pieces(vocabulary):
+        merges = [*WordTokenizer.of(vocabulary).merges]
+        backend = Tokenizer(BPE(vocab=vocabulary.ids, merges=merges, unk_token=UNKNOWN))
+        signs = {chr(curly): chr(plain) for curly, plain in QUOTES.items()}
+        backend.normalizer = normalizers.Sequence(
+            [
+                *(normalizers.Replace(sign, plain) for sign, plain in signs.items()),
+                normalizers.NFKD(),
+                normalizers.StripAccents(),
+                normalizers.Lowercase(),
+            ]
+        )
+        backend.pre_tokenizer = pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Split(Regex(WORD), "removed", invert=True),
+                pre_tokenizers.Metaspace(START, "always", split=False),
+            ]
+        )
+        backend.decoder = decoders.Metaspace(START)
+    elif vocabulary.separator:
         word = Regex(r"[\p{L}\p{N}]+")
         backend.normalizer = normalizers.Lowercase()
         backend.pre_tokenizer = pre_tokenizers.Split(word, "removed", invert=True)
@@ -136,11 +159,12 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
         backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
         backend.decoder = decoders.Fuse()
     roles = {"mask_token": MASK, "pad_token": PAD, "unk_token": UNKNOWN}
-    if {BEGIN, END} <= set(vocabulary.specials):
-        roles |= {"bos_token": BEGIN, "eos_token": END}
-        frame = [(special, vocabulary.ids[special]) for special in (BEGIN, END)]
+    ends = (SEP, SEP) if of_pieces(vocabulary) else (BEGIN, END)
+    if {*ends} <= set(vocabulary.specials):
+        roles |= {"bos_token": ends[0], "eos_token": ends[1]}
+        frame = [(special, vocabulary.ids[special]) for special in dict.fromkeys(ends)]
         backend.post_processor = processors.TemplateProcessing(
-            single=f"{BEGIN} $A {END}", special_tokens=frame
+            single=f"{ends[0]} $A {ends[1]}", special_tokens=frame
         )
     others = [special for special in vocabulary.specials if special not in roles.values()]
     return PreTrainedTokenizerFast(
@@ -151,6 +175,11 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
         model_input_names=["input_ids", "attention_mask"],
         clean_up_tokenization_spaces=False,
     )
+
+
+def of_pieces(vocabulary: Vocabulary) -> bool:
+    """Whether the symbols are pieces of words; special symbols may have been added."""
+    return SEP in vocabulary.specials and BEGIN not in vocabulary.specials
 
 
 @contextmanager
@@ -176,7 +205,7 @@ def _card(model: MaskedLM, made_by: Mapping[str, Any], checkpoint: Path | str) -
     """Return the model card."""
     path = Path(checkpoint)
     ours = path.resolve().parent == CHECKPOINTS.resolve()
-    unit = "word" if model.vocabulary.separator else "character"
+    unit = symbols_of(model.vocabulary).unit
     example, answer = _example(model)
     return CARD.read_text(encoding="utf-8").format(
         licence_tag="license: cc0-1.0\n" if ours else "",
@@ -193,7 +222,7 @@ def _card(model: MaskedLM, made_by: Mapping[str, Any], checkpoint: Path | str) -
             f"| {name.replace('_', ' ')} | {f'`{value}`' if isinstance(value, str) else value} |"
             for name, value in made_by.items()
         ),
-        licence=OUR_LICENCE if ours else "Whoever trained the weights says under which licence.",
+        licence=LICENCES[unit] if ours else "Whoever trained the weights says under which licence.",
     )
 
 
@@ -201,7 +230,9 @@ def _example(model: MaskedLM) -> tuple[str, str]:
     """Return a line with gaps that the model can read, and how the model fills them."""
     predictor = MaskedPredictor(model)
     line = CHARACTERS_EXAMPLE[: predictor.max_len].rstrip()
-    if model.vocabulary.separator:
+    if of_pieces(model.vocabulary):
+        line = PIECES_EXAMPLE
+    elif model.vocabulary.separator:
         line = WORDS_EXAMPLE
         try:
             predictor.symbols.read(line, predictor.max_len)
@@ -214,7 +245,10 @@ CARD = Path(__file__).with_name("card.md")
 SIGHT = {"both": "on both sides of", "left": "left of", "right": "right of"}
 CHARACTERS_EXAMPLE = "_hey walked thr_ugh the ga_den"
 WORDS_EXAMPLE = "on friday anna took her blue _ to school because it was raining again"
+PIECES_EXAMPLE = "they sailed to the united _ of america"
 READING = {
+    "piece": """The tokenizer makes letters small, folds accents, cuts words into pieces (byte-pair
+encoding), drops signs that it does not know, and puts the line between two `[SEP]`.""",
     "character": """The tokenizer knows newline, space and a–z: it
 makes letters small, folds accents, drops apostrophes and turns other punctuation into spaces; a
 digit or a letter of another script is `[UNK]`.""",
@@ -225,3 +259,12 @@ punctuation out and puts the line between `[BEGIN]` and `[END]`; a word that is 
 OUR_LICENCE = """\
 The weights and the text that they were trained on are in the public domain (CC0-1.0): the text was
 written for the series."""
+LICENCES = {
+    "character": OUR_LICENCE,
+    "word": OUR_LICENCE,
+    "piece": """\
+The weights are in the public domain (CC0-1.0). They were trained on the series' own text (CC0), on
+old novels in the public domain (Project Gutenberg), school books (OpenStax, Rice University, CC BY
+4.0), picture-book stories (African Storybook, Pratham Books, CC BY 4.0 or freer) and sentences of
+Mozilla Common Voice (CC0).""",
+}
