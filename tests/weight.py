@@ -57,12 +57,12 @@ LANGUAGES = {
 
 
 LIMITS = {
-    "Python in src": 14_300,
+    "Python in src": 14_800,
     "JavaScript": 6_000,
     "tests": 13_000,
     "benchmarks": 1_200,
     "lecture": 1_000,
-    "measured": 2_300,
+    "measured": 2_600,
     "together": 37_500,
 }
 """The most lines of code that there may be. What comes in is paid for by what goes out."""

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from cloze.checkpoint import WORDS, load_model, save_model
@@ -20,6 +21,7 @@ from cloze.heads import MaskedLM, log_probs_at
 from cloze.masking import IGNORE, held_out_batch
 from cloze.objectives import MASKED
 from cloze.prediction.shipped import shipped_model
+from cloze.tokenizer import SEP, START
 from cloze.training import TrainingRun
 from cloze.vocabulary import VOCABULARY, normalise
 from measured.shared import LESSONS, ResultsFile
@@ -77,17 +79,60 @@ def scores(model: MaskedLM, ids: Tensor) -> dict[str, float]:
     }
 
 
+def whole_words(words: MaskedLM, ids: Tensor) -> dict[str, float]:
+    """Return what a hidden word costs both encoders, in nats, and its mean number of letters.
+
+    Also the share of words that the words' encoder finds likeliest. The letters' encoder sees the
+    rest of the line, 64 characters with the word in the middle, and guesses one letter after the
+    other, those after it hidden, too.
+    """
+    symbols = words.vocabulary.symbols
+    inputs, labels = held_out_batch(windows(ids, LENGTH), vocabulary=words.vocabulary)
+    selected = labels != IGNORE
+    answers, truths = log_probs_at(words, inputs, selected), labels[selected]
+    asked = zip(selected.nonzero().tolist(), answers, truths.tolist(), strict=True)
+    rows, hidden, costs = [], [], []
+    for (row, at), answer, truth in asked:
+        line = [symbols[i] for i in labels[row].where(selected[row], inputs[row]).tolist()]
+        piece, after = line[at][1:], line[at + 1 : at + 2]
+        if not (line[at][0] == START and piece.isalpha() and after and after[0][0] in (START, "[")):
+            continue
+        left, right = (
+            normalise("".join(part).replace(START, " ").replace(SEP, " ")).text
+            for part in (line[:at], line[at + 1 :])
+        )
+        before = f"{left} "[-(LENGTH - len(piece)) // 2 :]
+        known = VOCABULARY.encode(f"{before}{piece} {right}"[:LENGTH].ljust(LENGTH))
+        for k in range(len(piece)):
+            read = known.clone()
+            read[len(before) + k : len(before) + len(piece)] = VOCABULARY.mask_id
+            rows.append(read)
+            hidden.append((len(before) + k, int(known[len(before) + k])))
+        costs.append((-float(answer[truth]), float(answer.argmax() == truth), len(piece)))
+    places = torch.zeros(len(rows), LENGTH, dtype=torch.bool)
+    positions, letters = torch.tensor(hidden).T
+    places[torch.arange(len(rows)), positions] = True
+    paid = -log_probs_at(shipped_model(), torch.stack(rows), places).gather(1, letters[:, None])
+    by_words, first, length = torch.tensor(costs).mean(0).tolist()
+    return {
+        "words": round(by_words, 4),
+        "first": round(first, 4),
+        "letters": round(paid.sum().item() / len(costs), 4),
+        "length": round(length, 3),
+    }
+
+
 def by_source(folder: Path, text: Text, whole: MaskedLM, rounded: MaskedLM) -> dict[str, object]:
     """Compare all that can guess on the held-out text of every source."""
     neighbours = Neighbours(text.train, len(text.vocabulary))
+    paragraphs = sources(folder)
     found: dict[str, object] = {}
-    for name, (_, paragraphs) in sources(folder).items():
-        ids = text.held_out[name]
+    for name, ids in text.held_out.items():
         lines = windows(ids, LENGTH)
         _, labels = held_out_batch(lines, vocabulary=text.vocabulary)
         rows, at = (labels[:, 1:-1] != IGNORE).nonzero(as_tuple=True)
         around = (lines[rows, at + shift].numpy() for shift in range(3))
-        plain = normalise("\n".join(paragraphs)).text
+        plain = normalise("\n".join(paragraphs[name][1])).text
         letters = windows(VOCABULARY.encode(plain[: 5 * len(ids)]), LENGTH)
         found[name] = {
             "pieces": len(ids),
@@ -97,6 +142,7 @@ def by_source(folder: Path, text: Text, whole: MaskedLM, rounded: MaskedLM) -> d
             "words": scores(whole, ids),
             "words in 8 bits": scores(rounded, ids),
             "letters": round(held_out_loss(shipped_model(), held_out_batch(letters)), 4),
+            "a hidden word": whole_words(rounded, ids),
         }
         print(name, found[name], flush=True)
     return found

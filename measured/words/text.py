@@ -69,20 +69,24 @@ class Text:
 
     Args:
         folder: where :func:`main` has written it.
+        everyday: how many times as often as ``TIMES`` says its sources are read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, everyday: int = 1) -> None:
         self.tokenizer = load_pieces(folder / "pieces.json")
         self.vocabulary: Vocabulary = self.tokenizer.vocabulary
         self.held_out: dict[str, Tensor] = {}
-        train = []
+        train, more = [], []
         for path in sorted(folder.glob("*.train.npy")):
             name = path.name.split(".")[0]
-            train += [np.load(path)] * TIMES.get(name, 1)
+            ids = torch.from_numpy(np.load(path).astype(np.int64))
+            train += [ids] * TIMES.get(name, 1)
+            more += [ids] * TIMES.get(name, 0) * (everyday - 1)
             held_out = np.load(folder / f"{name}.held_out.npy")[:MEASURED]
             self.held_out[name] = torch.from_numpy(held_out.astype(np.int64))
-        self.train = torch.from_numpy(np.concatenate(train).astype(np.int64))  # (pieces,)
+        self.train = torch.cat(train)  # (pieces,)
         self.sha256 = f"{self.train.double().square().sum():.0f} {len(self.train)}"
+        self.train = torch.cat([self.train, *more])
 
     def sample(self, n: int, length: int, generator: torch.Generator | None = None) -> Tensor:
         """Draw windows at random places, shape ``(n, length)``."""
@@ -99,6 +103,18 @@ def load_pieces(path: Path) -> Tokenizer:
     return Tokenizer(tuple(kept["alphabet"]), tuple((a, b) for a, b in kept["merges"]))
 
 
+def encoded(tokenizer: Tokenizer, paragraphs: list[str]) -> Iterator[int]:
+    """Yield the ids of paragraphs, a ``[SEP]`` after each."""
+    ids = tokenizer.vocabulary.ids
+    known: dict[str, list[int]] = {}
+    for paragraph in paragraphs:
+        for word in plain_words(paragraph):
+            if word not in known:
+                known[word] = tokenizer.encode(word).tolist()
+            yield from known[word]
+        yield ids[SEP]
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     pieces = folder / "pieces.json"
@@ -107,20 +123,9 @@ def main() -> None:
         kept = {"alphabet": made.alphabet, "merges": made.merges}
         pieces.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
     tokenizer = load_pieces(pieces)
-    ids = tokenizer.vocabulary.ids
-
-    def encoded(paragraphs: list[str]) -> Iterator[int]:
-        known: dict[str, list[int]] = {}
-        for paragraph in paragraphs:
-            for word in plain_words(paragraph):
-                if word not in known:
-                    known[word] = [ids[piece] for piece in tokenizer._word(word)]
-                yield from known[word]
-            yield ids[SEP]
-
     for name, parts in sources(folder).items():
-        for part, lines in zip(("train", "held_out"), parts, strict=True):
-            written = np.array(array("H", encoded(lines)), dtype=np.int16)
+        for part, paragraphs in zip(("train", "held_out"), parts, strict=True):
+            written = np.array(array("H", encoded(tokenizer, paragraphs)), dtype=np.int16)
             np.save(folder / f"{name}.{part}.npy", written)
             print(f"{name} {part}: {len(written):,} pieces", flush=True)
 

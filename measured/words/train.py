@@ -98,12 +98,13 @@ def options_of(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--begin", type=Path)
     parser.add_argument("--bfloat16", action="store_true")
+    parser.add_argument("--everyday", type=int, default=1, help="read TIMES so many times as often")
     return parser.parse_args(words)
 
 
 def main() -> None:
     options = options_of(sys.argv[1:])
-    text, team = Text(options.folder), Team()
+    text, team = Text(options.folder, options.everyday), Team()
     run = begun(text, options)
     run.recipe = replace(run.recipe, steps=run.step + 1000)  # until its pace is known
     model = run.model

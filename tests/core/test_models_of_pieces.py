@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from cloze.__main__ import main
 from cloze.checkpoint import in_8_bits, in_float32, load_model, save_model
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
@@ -83,3 +84,8 @@ def test_a_line_is_filled_and_scored() -> None:
     assert len(score("the cat sat", model)) == 3
     apart, together = MaskedPredictor(model).pairs(("the", "_", "_"), [1, 2], 1, 2)
     assert len(apart) == len(together) == 5
+
+
+def test_the_command_fills_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fill", "They sailed to the United _ of America.", "--words"]) == 0
+    assert "they sailed to the united states of america." in capsys.readouterr().out

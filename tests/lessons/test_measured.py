@@ -77,13 +77,20 @@ def within(new: Any, committed: Any) -> bool:
     return all(key in inside and within(value, inside[key]) for key, value in new.items())
 
 
+ELSEWHERE = "training.words"
+"""It needs texts that are not part of the project; ``test_words.py`` runs it on a few sentences."""
 QUICK = ("inside.paths", "one_side_or_both.filling", "training.parts", "vectors.comparison")
 """Commands that run with every change: one that asks a model, one that compares, two that train."""
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "command", [pytest.param(c, marks=() if c in QUICK else pytest.mark.slow) for c in FILES]
+    "command",
+    [
+        pytest.param(c, marks=() if c in QUICK else pytest.mark.slow)
+        for c in FILES
+        if c != ELSEWHERE
+    ],
 )
 def test_a_short_run_writes_what_the_committed_file_holds(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from cloze.lessons.the_real_ones import asking
+from cloze.prediction.predictors import MaskedPredictor
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.measurements import load_results
 from cloze.tokenizer import plain_words
 from measured.the_real_ones import family
@@ -52,7 +54,7 @@ def test_a_bert_that_is_there_is_asked_every_question(tmp_path: Path) -> None:
     assert all(line.count(", ") == 4 for line in said)
 
 
-def test_the_words_encoder_is_asked_every_sentence() -> None:
-    found = asking.answers(asking.ASKED)
-    assert found.keys() == asking.ASKED.keys()
-    assert all(len(guesses) == 5 for guesses in found.values())
+def test_the_words_encoder_answers_in_words() -> None:
+    words = MaskedPredictor(shipped_model("words"))
+    said = asking.answers(words, "They sailed to the United [MASK] of America.")
+    assert (len(said), said[0]) == (5, "states")

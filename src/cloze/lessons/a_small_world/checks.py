@@ -10,9 +10,11 @@ from typing import Any
 import torch
 
 from cloze.encoder import DIRECTIONS
+from cloze.lessons.a_small_world import senses
+from cloze.tasks.vectors import cosine
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, alike, number, wrong_kind
-from cloze.teaching.texts import world
+from cloze.teaching.texts import two_texts, world
 from cloze.world import GAPS_ONLY, World
 
 # ── 6.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -210,3 +212,53 @@ check_excess = Exercise(
     direction="Add up p · log(p / q) over the words that are possible, p > 0.",
 )
 """Mark ``excess(p, q)``: KL(p ‖ q) in nats for two lists of probabilities."""
+
+
+# ── 6.4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+SENSES = (
+    "Hand in a word and four sentences that hold it, two for each sense: "
+    '("bank", ("…", "…"), ("…", "…")).'
+)
+
+
+def _judge_two_senses(answer: Any) -> str:
+    if not isinstance(answer, tuple | list) or len(answer) != 3 or not isinstance(answer[0], str):
+        raise Symptom(SENSES)
+    word = answer[0].lower()
+    sentences = [sentence for pair in answer[1:] for sentence in two_texts(pair, SENSES)]
+    if word in senses.SENSES:
+        raise Symptom(f"The notebook has tried {word!r} itself; find a word of your own.")
+    if len({*sentences}) < len(sentences):
+        raise Symptom("One sentence is there twice; write four different ones.")
+    try:
+        vectors = senses.vectors_in(sentences, word)
+    except ValueError:
+        raise Symptom(
+            f"Each sentence must hold {word!r} as a word of its own, and it must be a single piece "
+            f"of the vocabulary. {SENSES}"
+        ) from None
+    alike = cosine(vectors, vectors)
+    first, second = float(alike[0, 1]), float(alike[2, 3])
+    across = float(alike[:2, 2:].max())
+    shown = f"within each sense {first:.2f} and {second:.2f}, across at most {across:.2f}"
+    if min(first, second) > across:
+        return f"Cosines {shown}."
+    weaker = "first" if first <= second else "second"
+    raise Symptom(
+        f"The two sentences of the {weaker} sense are not the nearest pair: cosines {shown}. Does "
+        "the rest of each sentence tell its sense, and is the word at a like place in both?"
+    )
+
+
+check_two_senses = Exercise(
+    solution=(
+        "spring",
+        ("The flowers come out in the spring.", "The birds come back in the spring."),
+        ("They drank the cold water of the spring.", "The water of the spring was clear."),
+    ),
+    minutes=8,
+    solved="The embedding has one row for this word, and the encoder made two kinds of it.",
+    judge=_judge_two_senses,
+)
+"""Mark a word with two senses, and sentences whose vectors of it keep them apart."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from cloze.prediction.answers import Guess, top_k
-from cloze.prediction.predictors import MaskedPredictor, listed
-from cloze.prediction.shipped import shipped_model
+from cloze.prediction.predictors import Predictor, listed
 from cloze.vocabulary import GAP, MASK
 
 ASKED = {
@@ -52,15 +50,12 @@ NOT_ASKED = (
 )
 
 
-def answers(sentences: Mapping[str, str], k: int = 5) -> dict[str, list[Guess]]:
-    """Return what the words' encoder finds likeliest in the gap of each sentence."""
-    predictor = MaskedPredictor(shipped_model("words"))
-    found = {}
-    for sentence in sentences:
-        line, _ = predictor.symbols.read(sentence, predictor.max_len)
-        gap = line.index(GAP)
-        found[sentence] = top_k(predictor.predict(line, [gap])[gap], k, predictor.symbols.known)
-    return found
+def answers(predictor: Predictor, sentence: str, k: int = 5) -> list[str]:
+    """Return what a model of word pieces finds likeliest in the gap of a sentence."""
+    line, _ = predictor.symbols.read(sentence, predictor.max_len)
+    gap = line.index(GAP)
+    best = top_k(predictor.predict(line, [gap])[gap], k, predictor.symbols.known)
+    return [guess.character for guess in best]
 
 
 def ask_bert(model: Any = None, tokenizer: Any = None) -> str:

@@ -9,7 +9,11 @@ from cloze.teaching.palette import BLUE, GREY, ORANGE
 
 @picture
 def loss_curves(
-    curves: Mapping[str, Sequence[tuple[float, float]]], baselines: Mapping[str, float], across: str
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    baselines: Mapping[str, float],
+    across: str,
+    *,
+    logarithmic: bool = False,
 ) -> Drawn:
     """Draw loss curves, each a row of points (x, nats), above the lines of the baselines."""
     figure, axes = new_figure()
@@ -19,6 +23,8 @@ def loss_curves(
         marker = "o" if len(xs) < 30 else ""
         axes.plot(xs, ys, color=colour, marker=marker, markersize=4, label=name)
     axes.set(xlabel=across, ylabel="loss in nats", ylim=(0, None))
+    if logarithmic:
+        axes.set_xscale("log")
     figure.legend(loc="outside upper left", ncols=len(curves))
     ends = "; ".join(
         f"{name}: from ≈ {points[0][1]:.2f} to ≈ {points[-1][1]:.2f}" if points else f"{name}: none"

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 from cloze.evaluation import Repeated
 from cloze.heads import MaskedLM
 from cloze.teaching.measurements import load_results
 from cloze.widgets.curve import Filling
+
+
+class Grown(NamedTuple):
+    """How the words' encoder learned; losses are in nats per character."""
+
+    hours: float
+    pieces: int
+    """How many it has read."""
+    curve: list[tuple[float, float]]
+    """Characters read, and the training loss (30%)."""
+    baselines: dict[str, float]
+    """Of a vocabulary of 8,192 pieces."""
+    by_source: dict[str, dict[str, Any]]
+    """What is paid on held-out text, by where it is from."""
+
 
 LINES = (
     "the k[i]tchen[ ]smell[e]d of [f]resh [b]read",
@@ -35,6 +51,22 @@ def plateau() -> dict[str, dict[int, Repeated]]:
         }
         for name, by_seed in load_results("training", "plateau")["arms"].items()
     }
+
+
+def grown() -> Grown:
+    """Return the training of the words' encoder, on one axis with that of letters."""
+    measured = load_results("training", "words")
+    by_source, points = measured["by source"]["held out"], measured["curve"]["training (30%)"]
+    novels = by_source["gutenberg"]  # most of the text
+    length = novels["characters a piece"]
+    *_, (seconds, pieces, _) = points
+    return Grown(
+        seconds / 3600,
+        pieces,
+        [(n * length, nats / length) for _, n, nats in points],
+        {"uniform": math.log(8192) / length, "unigram": novels["unigram"] / length},
+        by_source,
+    )
 
 
 def recorded() -> dict[str, Any]:
