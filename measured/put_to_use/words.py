@@ -62,10 +62,10 @@ def classifier(vectors: Tensor, classes: Tensor) -> nn.Linear:
     def loss() -> Tensor:
         steps.zero_grad()
         cost = F.cross_entropy(head(vectors), classes) + DECAY * head.weight.square().sum()
-        cost.backward()
+        cost.backward()  # type: ignore[no-untyped-call]
         return cost
 
-    steps.step(loss)
+    steps.step(loss)  # type: ignore[no-untyped-call]
     return head
 
 
@@ -90,8 +90,8 @@ def main() -> None:
         """Return the share right of the last 100 reviews, or F1 of the last 100 sentences."""
         learned, test = in_order(task(name, reader), 100)(n, seed)
         if reader == COUNTED:
-            known, asked = ([words[i] for i in part.input_ids] for part in (learned, test))
-            said = NaiveBayes(known, learned.labels.tolist()).classify(asked)
+            known, new = ([words[i] for i in part.input_ids] for part in (learned, test))
+            said = NaiveBayes(known, learned.labels.tolist()).classify(new)
         else:
             real, asked = (part.labels != IGNORE for part in (learned, test))
             head = classifier(learned.input_ids[real], learned.labels[real])

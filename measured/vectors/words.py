@@ -6,8 +6,8 @@ groups all 160 pieces by k-means (two minutes on an idle core).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -76,7 +76,7 @@ def main() -> None:
     means, whiten = made(learned), whitening(embeddings(learned))
     letters = EncoderVectors(shipped_model().encoder)
     centred = Whitening(means.mean(0), torch.eye(means.shape[1]))
-    ways: dict[str, Callable[[list[str]], Tensor]] = {
+    ways: dict[str, Any] = {
         "words' encoder, raw": made,
         "words' encoder, centred": made._replace(change=centred),
         "words' encoder, whitened": made._replace(change=whitening(means)),
