@@ -34,7 +34,7 @@ READERS = ("words", "letters", "untrained")
 LABELS = (16, 40, 100, 200, 400)
 DRAWS = range(10)
 DECAY = 1e-3
-"""Of 1e-4, 1e-3 and 1e-2, none is better for both tasks."""
+"""In a trial, 1e-4 was no better for names, and 1e-2 better by 0.01 for reviews."""
 
 
 @torch.no_grad()
