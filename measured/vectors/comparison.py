@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder
 from cloze.heads import MaskedLM
-from cloze.lessons.vectors.comparison import by_vectors, held_out
+from cloze.lessons.vectors.comparison import Queries, by_vectors, held_out
 from cloze.prediction.shipped import shipped_model
 from cloze.tasks.vectors import embed, layer_states, nearest
 from cloze.training import Recipe
@@ -68,6 +68,12 @@ def states_of(name: str, input_ids: Tensor) -> Tensor:
     return layer_states(encoder, input_ids)[-1]
 
 
+def hits(similarity: Tensor, queries: Queries) -> str:
+    """Write a 1 for each window whose nearest other one is of the same piece, else 0."""
+    closest = nearest(similarity, but_itself=True)[:, 0]
+    return "".join(str(int(hit)) for hit in queries.pieces[closest] == queries.pieces)
+
+
 def pretrained() -> MaskedLM:
     """Return a copy of the shipped model that can be trained further."""
     return deepcopy(shipped_model()).requires_grad_(True).train()
@@ -84,11 +90,8 @@ def main() -> None:
         return [round(value, 4) for value in measured if value is not None]
 
     def late_hits(name: str) -> str:
-        """Write a 1 for each window whose piece was found, else 0."""
         states = states_of(name, queries.input_ids)
-        closest = nearest(late_interaction(states, states), but_itself=True)[:, 0]
-        hits = queries.pieces[closest] == queries.pieces
-        return "".join(str(int(hit)) for hit in hits)
+        return hits(late_interaction(states, states), queries)
 
     measurements = ResultsFile(__spec__.name, corpus_sha256=corpus.sha256, recipe=asdict(RECIPE))
     measurements.measure("runs", precision, SEEDS, OBJECTIVES)

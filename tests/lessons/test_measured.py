@@ -42,6 +42,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "the_real_ones.context": {"WAYS": ("fused",)},
     "training.plateau": {"MOMENTS": (1,), "STEPS": 1},
     "training.recorded": {"LEVELS": (9.9,)},
+    "vectors.words": {"GROUPED": ("counted words, tf-idf",)},
     "what_to_hide.comparison": {"SENTENCES": 8},
     "writing_with_gaps.bounds": {"BOTH_SIDES": ("masked",)},
     "writing_with_gaps.samplers": {

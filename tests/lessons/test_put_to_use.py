@@ -16,7 +16,7 @@ from cloze.tasks.finetuning import Entity, entities
 from cloze.tasks.heads import best_span, mean_pool
 from cloze.vocabulary import TextError
 from cloze.world import World
-from measured.put_to_use import comparison
+from measured.put_to_use import comparison, words
 from measured.put_to_use import tasks as more
 
 WORLD = World.load()
@@ -111,6 +111,12 @@ def test_names_are_tagged_by_word() -> None:
         starts = (labels != IGNORE).nonzero()[:, 0].tolist()
         text = tasks.CHARACTERS.decode(line)
         assert [text[s] for s in starts] == [word[0] for word in sentence.words]
+
+
+def test_every_word_has_a_state_whatever_it_is_cut_into() -> None:
+    lines = ["mr petrov listened", "it was wanjirus unbelievable radio"]
+    for reader in words.READERS:
+        assert [len(states) for states in words.word_states(reader, lines)] == [3, 5]
 
 
 # Faults

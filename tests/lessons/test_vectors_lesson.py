@@ -10,11 +10,14 @@ import torch
 
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import probing
-from cloze.lessons.vectors.search import EncoderVectors, Index, SearchResult
+from cloze.lessons.vectors.search import EncoderVectors, Index, SearchResult, words_vectors
 from cloze.lessons.vectors.widget import Search
+from cloze.masking import seeded
+from cloze.prediction.shipped import shipped_model
 from cloze.tasks.vectors import Passage, whitening
 from cloze.vocabulary import TextError
 from cloze.world import World
+from measured.vectors import words
 
 # The small world
 
@@ -52,6 +55,29 @@ def test_a_control_gives_each_word_one_class_in_the_same_shares(world: World) ->
 
 
 # The comparison
+
+
+def test_groups_agree_whatever_they_are_called() -> None:
+    one, other = torch.tensor([0, 0, 1, 1, 2, 2]), torch.tensor([2, 2, 0, 0, 1, 1])
+    assert words.adjusted_rand(one, other) == pytest.approx(1)
+    # of 15 pairs 3 and 6 are together, 2 in both; by chance 3 · 6 / 15
+    two = torch.tensor([0, 0, 0, 1, 1, 1])
+    assert words.adjusted_rand(one, two) == pytest.approx((2 - 1.2) / (4.5 - 1.2))
+
+
+def test_k_means_finds_two_directions() -> None:
+    around = torch.randn(20, 3, generator=seeded(0)) / 10
+    vectors = around + torch.eye(3)[torch.arange(20) % 2]
+    group = words.k_means(vectors, 2, seed=0)
+    assert words.adjusted_rand(group, torch.arange(20) % 2) == pytest.approx(1)
+
+
+def test_both_encoders_read_a_line_in_their_own_symbols() -> None:
+    lines = ["the boat left the harbour", "she baked bread"]
+    of_words, of_letters = words_vectors(), EncoderVectors(shipped_model().encoder)
+    assert len(of_words.read(lines[0])) < len(of_letters.read(lines[0])) == len(lines[0])
+    alone = torch.cat([of_words([line]) for line in lines])
+    torch.testing.assert_close(of_words(lines), alone, atol=1e-4, rtol=1e-3)
 
 
 # The search

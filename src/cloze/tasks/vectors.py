@@ -291,7 +291,7 @@ class TfIdf:
         df = Counter(term for count in counts for term in count)
         self.ids = {term: i for i, term in enumerate(sorted(df))}
         self.idf = torch.tensor([math.log(len(counts) / df[term]) for term in self.ids])
-        self._vectors = self._weighted(counts)
+        self.vectors = self._weighted(counts)
 
     def _weighted(self, counts: Sequence[Counter[str]]) -> Tensor:
         """Return sparse vectors of length 1, ``(n, terms)``, without unknown terms."""
@@ -316,12 +316,12 @@ class TfIdf:
         Args:
             queries: None for the texts themselves.
         """
-        vectors = self._vectors
+        vectors = self.vectors
         if queries is not None:
             vectors = self._weighted([Counter(self.terms(query)) for query in queries])
         return torch.cat(
             [
-                torch.sparse.mm(self._vectors, some.T).T
+                torch.sparse.mm(self.vectors, some.T).T
                 for some in torch.split(vectors.to_dense(), LINES_AT_ONCE)
             ]
         )

@@ -10,19 +10,26 @@ LOOKS = {
     "pretrained": (BLUE, "-", "o"),
     "frozen": (VIOLET, ":", "D"),
     "from scratch": (ORANGE, "--", "s"),
+    "words": (BLUE, "-", "o"),
+    "letters": (VIOLET, ":", "D"),
+    "untrained": (ORANGE, "--", "s"),
+    "counted words": (GREEN, "-.", "^"),
 }
-"""Of what an encoder knows before: colour, line and sign."""
+"""Of what an encoder knows before, or of what is read: colour, line and sign."""
 Scores = Mapping[str, Mapping[int, Sequence[float]]]
 """By start and number of labels a mean, a spread, and what else may follow."""
 
 
 @picture
-def over_labels(tasks: Mapping[str, Scores], chance: float | None = None) -> Drawn:
+def over_labels(
+    tasks: Mapping[str, Scores], chance: float | None = None, score: str = "share right"
+) -> Drawn:
     """Draw how many are right over the number of labels, a panel per task.
 
     Args:
         tasks: by task what was scored.
         chance: what guessing gives, drawn as a line.
+        score: what the axis is called.
     """
     figure, row = panels([*tasks], sharey=True)
     for axes, scores in zip(row, tasks.values(), strict=True):
@@ -37,11 +44,11 @@ def over_labels(tasks: Mapping[str, Scores], chance: float | None = None) -> Dra
             axes.set_ylim(0, 1)
         else:
             axes.axhline(chance, **DASHED)
-    row[0].set(ylabel="share right")
+    row[0].set(ylabel=score)
     figure.legend(*row[-1].get_legend_handles_labels(), loc="outside upper right", ncols=len(LOOKS))
     named = {f"{task}, {start}": tasks[task][start] for task in tasks for start in tasks[task]}
     described = listed_by_group(named, "{1[0]:.2f} with {0}")
-    return figure, f"Lines of the share right over the number of labels. {described}."
+    return figure, f"Lines of the {score} over the number of labels. {described}."
 
 
 @picture

@@ -37,3 +37,18 @@ def without_masks() -> dict[str, dict[int, list[float]]]:
         rule: {int(n): [shares[n] for shares in by_seed.values()] for n in by_seed["0"]}
         for rule, by_seed in load_results("put_to_use", "without_masks")["runs"].items()
     }
+
+
+def frozen(task: str) -> dict[str, dict[int, Repeated]]:
+    """Return what linear classifiers of frozen vectors score, by reader and number of labels."""
+    return {
+        reader: {int(n): Repeated.of(by_seed.values()) for n, by_seed in by_labels.items()}
+        for reader, by_labels in load_results("put_to_use", "words")[task].items()
+    }
+
+
+def frozen_gain(task: str, n: int, one: str = "words", other: str = "letters") -> Repeated:
+    """Return by how much one reader is better than another with n labels, draw by draw."""
+    scores = load_results("put_to_use", "words")[task]
+    pairs = zip(*(scores[reader][str(n)].values() for reader in (one, other)), strict=True)
+    return Repeated.of(a - b for a, b in pairs)

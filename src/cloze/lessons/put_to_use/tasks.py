@@ -253,14 +253,18 @@ def named_sentences() -> list[Named]:
     return sentences
 
 
+def labelled_reviews() -> tuple[list[str], Tensor]:
+    """Read what people wrote, and whether each was pleased (1) or not (0)."""
+    lines = read_text(DATA / "labelled" / "reviews.tsv").splitlines()
+    labels, texts = zip(*(line.split("\t", 1) for line in lines), strict=True)
+    return [*texts], torch.tensor([int(label == "pos") for label in labels])
+
+
 def review_task() -> Task:
     """Say whether somebody was pleased (1) or not (0)."""
-    lines, labels = [], []
-    for line in read_text(DATA / "labelled" / "reviews.tsv").splitlines():
-        label, _, text = line.partition("\t")
-        lines.append(CHARACTERS.encode(normalise(text).text))
-        labels.append(int(label == "pos"))
-    return shuffled(lines, torch.tensor(labels), CHARACTERS.ids[PAD])
+    texts, labels = labelled_reviews()
+    lines = [CHARACTERS.encode(normalise(text).text) for text in texts]
+    return shuffled(lines, labels, CHARACTERS.ids[PAD])
 
 
 class NaiveBayes:

@@ -75,7 +75,19 @@ def trained_results() -> dict[str, Repeated]:
     return {name: Repeated.of(run[name][0] for run in (first, *more)) for name in first}
 
 
-def late_hits() -> dict[str, Tensor]:
-    """Return for each window whether late interaction finds its piece, 1 or 0, by name."""
-    late = load_results("vectors", "comparison")["late"]
-    return {name: torch.tensor([float(hit) for hit in hits]) for name, hits in late.items()}
+def hits(file: str, part: str) -> dict[str, Tensor]:
+    """Return for each window whether its piece was found, 1 or 0, by name of the search."""
+    found = load_results("vectors", file)[part]
+    return {name: torch.tensor([float(hit) for hit in each]) for name, each in found.items()}
+
+
+def clusters() -> dict[str, dict[str, Repeated]]:
+    """Return how well k-means finds topics and forms: adjusted Rand index by vectors and by what.
+
+    The runs differ in the pieces at which the centres begin.
+    """
+    by_vectors = load_results("vectors", "words")["clusters"]
+    return {
+        name: {what: Repeated.of(runs.values()) for what, runs in each.items()}
+        for name, each in by_vectors.items()
+    }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from cloze.encoder import Encoder
+from cloze.prediction.shipped import shipped_model
+from cloze.prediction.symbols import symbols_of
 from cloze.tasks.vectors import (
     Passage,
     TfIdf,
@@ -33,11 +35,25 @@ class EncoderVectors(NamedTuple):
 
     encoder: Encoder
     change: Whitening | None = None
+    read: Callable[[str], Tensor] = VOCABULARY.encode
+    """From a text to the ids that the encoder reads."""
 
     def __call__(self, texts: Sequence[str]) -> Tensor:
         """Return one vector for each text, ``(n, d)``."""
-        means = embed(self.encoder, *padded([VOCABULARY.encode(text) for text in texts]))
+        means = embed(self.encoder, *padded([self.read(text) for text in texts]))
         return means if self.change is None else self.change(means)
+
+
+def words_vectors(change: Whitening | None = None) -> EncoderVectors:
+    """Return how the words' encoder, which reads pieces of words, makes vectors of texts."""
+    model = shipped_model("words")
+    symbols = symbols_of(model.vocabulary)
+    longest = model.config.max_len - 2 * symbols.framed
+
+    def read(text: str) -> Tensor:
+        return symbols.input_ids(symbols.read(text, longest)[0])
+
+    return EncoderVectors(model.encoder, change, read)
 
 
 def read_query(typed: str) -> str:
