@@ -253,9 +253,9 @@ def _judge_two_senses(answer: Any) -> str:
 
 check_two_senses = Exercise(
     solution=(
-        "spring",
-        ("The flowers come out in the spring.", "The birds come back in the spring."),
-        ("They drank the cold water of the spring.", "The water of the spring was clear."),
+        "letter",
+        ("He wrote a letter to his mother.", "She got a long letter from home."),
+        ("The first letter of the word is missing.", "Every letter of the alphabet has a name."),
     ),
     minutes=8,
     solved="The embedding has one row for this word, and the encoder made two kinds of it.",

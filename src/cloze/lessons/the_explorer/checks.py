@@ -13,7 +13,7 @@ from cloze.prediction.shipped import shipped_model
 from cloze.reading import read_line
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, number
-from cloze.teaching.texts import two_texts, words_met
+from cloze.teaching.texts import words_met
 from cloze.vocabulary import GAP, VOCABULARY, counted, normalise, visible
 
 # ── 5.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -187,67 +187,47 @@ check_bet_price = Exercise(
 
 # ── 5.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
-FAR = 4
-"""How many words away from the gap the deciding word is, at least."""
-TIMES = 2
-"""How many times as likely each best guess must be in its own sentence."""
-PAIR = (
-    "Hand in two sentences in quotes, each with one gap _ for a word, that differ in one other "
-    'word: ("…", "…").'
-)
+TRIED = "sailed to the _ _ of america"
+TWO_GAPS = 'Hand in one sentence in quotes with two gaps beside each other, such as "… _ _ …".'
+LIKELIEST = 2000
+"""Among how many pairs filled in together the best pair of two separate guesses is looked for."""
 
 
-def _judge_far_word(answer: Any) -> str:
+def _judge_apart(answer: Any) -> str:
+    if not isinstance(answer, str):
+        raise Symptom(TWO_GAPS)
     words = MaskedPredictor(shipped_model("words"))
-    symbols = words.symbols
-    lines = [symbols.read(text, words.max_len)[0] for text in two_texts(answer, PAIR)]
-    for line in lines:
-        if line.count(GAP) != 1:
-            raise Symptom(f"{symbols.write(line)!r} has {counted(line.count(GAP), 'gap')}. {PAIR}")
-    cut = [
-        [symbols.write(line[word.start : word.stop]) for word in symbols.words(line)]
-        for line in lines
-    ]
-    differ = [i for i, (a, b) in enumerate(zip(*cut, strict=False)) if a != b]
-    if len(cut[0]) != len(cut[1]) or len(differ) != 1:
-        many = counted(len(differ), "word") if len(cut[0]) == len(cut[1]) else "their length"
-        raise Symptom(f"Your sentences differ in {many}; they must differ in exactly one word.")
-    gap, [changed] = cut[0].index(GAP), differ
-    if cut[1].index(GAP) != gap:
-        raise Symptom(f"The gap is not at the same place in both sentences. {PAIR}")
-    if abs(changed - gap) < FAR:
+    line, _ = words.symbols.read(answer, words.max_len)
+    gaps = [i for i, piece in enumerate(line) if piece == GAP]
+    if len(gaps) != 2 or gaps[1] != gaps[0] + 1:
         raise Symptom(
-            f"{cut[0][changed]!r} is {counted(abs(changed - gap), 'word')} away from the gap, and "
-            f"the deciding word must be at least {FAR} away: put more words between them."
+            f"Your sentence has {counted(len(gaps), 'gap')}, or others between. {TWO_GAPS}"
         )
-    answers = [words.predict(line, [at := line.index(GAP)])[at] for line in lines]
-    best = [int(p.argmax()) for p in answers]
-    shown = "; ".join(
-        f"with {words_of[changed]}: "
-        + ", ".join(f"{symbols.known[i]} {float(p[i]):.2f}" for i in dict.fromkeys(best))
-        for words_of, p in zip(cut, answers, strict=True)
-    )
-    if best[0] == best[1]:
+    if TRIED in words.symbols.write(line):
+        raise Symptom("This is the notebook's sentence; find one of your own.")
+    apart, together = words.pairs(line, gaps, *gaps, LIKELIEST)
+    (separate, _), (best, p) = apart[0], together[0]
+    first, second = words.symbols.write(separate), words.symbols.write(best)
+    if separate == best:
         raise Symptom(
-            f"The best guess is the same both times ({shown}). Which one word, far away, would "
-            "make you expect something else in the gap?"
+            f"Both ways find {first!r}. Which two words would you know at once to belong "
+            "together, although each could go with something else?"
         )
-    own, other = (float(answers[i][best[i]] / answers[1 - i][best[i]]) for i in (0, 1))
-    if min(own, other) < TIMES:
+    other = dict(together).get(separate, 0.0)
+    shown = f"Apart {first!r}, together {second!r}"
+    if 2 * other > p:
         raise Symptom(
-            f"The best guess changes, but hardly by its probability ({shown}). Each must be at "
-            f"least {TIMES} times as likely in its own sentence; try a word that decides more."
+            f"{shown}. But filled in together, {first!r} gets {other:.3f} and {second!r} {p:.3f}, "
+            "which is less than twice as much. Try a sentence in which the two words need each "
+            "other more."
         )
     return f"{shown}."
 
 
-check_far_word = Exercise(
-    solution=(
-        "The farmer went out early to milk the _.",
-        "The farmer went out early to feed the _.",
-    ),
+check_apart = Exercise(
+    solution="He came home at _ _ in the evening.",
     minutes=8,
-    solved="So its answer takes in words that are far from the gap.",
-    judge=_judge_far_word,
+    solved="Each guess of the first pair was good by itself.",
+    judge=_judge_apart,
 )
-"""Mark two sentences in which one word, far from the gap, decides the best guess."""
+"""Mark a sentence whose two gaps are filled in another way apart than together."""
