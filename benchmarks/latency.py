@@ -5,7 +5,7 @@
   network.
 * ``click``: a click in the explorer, in JupyterLab and on the page, from the press of the mouse
   until the frame in which three models have answered.
-* ``step``: a step of training on the page, in turns with one of torch.
+* ``step``: a step of training on the page, alone and with two workers, in turns with one of torch.
 
 All need Chromium or Chrome. ``click`` and ``step`` take about a minute each.
 """
@@ -58,20 +58,24 @@ RUN = """async (path) => {
   await panel().sessionContext.session.kernel.info;
   await jupyterapp.commands.execute("notebook:run-all-cells");
 }"""
-TRAIN = """async ([steps, config, recipe]) => {
-  const { Training } = await import("./web/engine/training.js");
-  if (!window.training) {
+TRAIN = """async ([workers, steps, config, recipe]) => {
+  window.trainings ??= {};
+  if (!trainings[workers]) {
     const instance = await WebAssembly.instantiate(module);
     const text = new Int32Array(1e5).map((_, i) => 1 + (i * i) % 27);
-    window.training = new Training(instance, config, text, recipe);
+    const { crew, lines } = (trainings[workers] = new Training(instance, config, text, recipe));
+    for (let n = 0; n < workers; n++) await crew.hire(run(script), { module, config, lines });
   }
-  return Array.from({ length: steps }, () => {
+  const milliseconds = [];
+  for (let n = 0; n < steps; n++) {
     const started = performance.now();
-    training.step();
-    return performance.now() - started;
-  });
+    await trainings[workers].step();
+    milliseconds.push(performance.now() - started);
+  }
+  return milliseconds;
 }"""
-"""Return the milliseconds of so many steps of training."""
+"""Return the milliseconds of so many steps of training by so many workers, each on its own."""
+WORKERS = {"page": 0, "with two workers": 2}
 
 
 def write_notebook(path: Path, code: str) -> None:
@@ -177,22 +181,25 @@ def step(browser: Browser, rounds: int = 10) -> None:
     run = TrainingRun(MaskedLM(), Corpus.load(), Recipe(evaluations=0))
     steps = 5
     settings = [steps, asdict(run.model.config), asdict(run.recipe)]
-    on_page: list[float] = []
-    in_torch: list[float] = []
+    taken: dict[str, list[float]] = {"torch": [], **{name: [] for name in WORKERS}}
     with tempfile.TemporaryDirectory() as folder:
         write_with_blank(Path(folder))
         with served(Path(folder)) as address:
             page = browser.new_page()
             load_engine(page, address)
-            page.evaluate(TRAIN, settings)  # nothing is compiled yet
+            for workers in WORKERS.values():
+                page.evaluate(TRAIN, [workers, *settings])  # nothing is compiled yet
             for _ in range(rounds):
-                on_page += page.evaluate(TRAIN, settings)
+                for name, workers in WORKERS.items():
+                    taken[name] += page.evaluate(TRAIN, [workers, *settings])
                 for _ in range(steps):
                     started = time.perf_counter()
                     run.train_step()
-                    in_torch.append(1000 * (time.perf_counter() - started))
-    page_ms, torch_ms = statistics.median(on_page), statistics.median(in_torch)
-    print(f"page {page_ms:.0f} ms, torch {torch_ms:.0f} ms: {torch_ms / page_ms:.2f} of its speed")
+                    taken["torch"].append(1000 * (time.perf_counter() - started))
+    torch_ms = statistics.median(taken["torch"])
+    for name, milliseconds in taken.items():
+        ms = statistics.median(milliseconds)
+        print(f"{name}: {ms:.0f} ms, {torch_ms / ms:.2f} of torch's speed")
 
 
 PARTS = {"start": start, "click": click, "step": step}

@@ -110,8 +110,10 @@ def click_and_time(button: Locator, root: Locator, answer: str = "") -> float:
 # --- the page's engine, alone ---------------------------------------------------------------------
 
 LOAD = """async () => {
-  for (const path of ["web/twins/predictors", "src/cloze/widgets/browser/widget"])
+  const engine = ["crew", "run_file", "training"].map((name) => `web/engine/${name}`);
+  for (const path of ["web/twins/predictors", "src/cloze/widgets/browser/widget", ...engine])
     Object.assign(window, await import(`./${path}.js`));
+  window.script = new URL("web/engine/worker.js", location.href).href;
   window.bytes = async (name) => (await fetch(name)).arrayBuffer();
   window.module = await WebAssembly.compile(await bytes("engine.wasm"));
   window.predictors = await loadPredictors(bytes, module);
@@ -126,6 +128,6 @@ def write_with_blank(folder: Path) -> None:
 
 
 def load_engine(page: Page, address: str) -> None:
-    """Open the blank page, and give it ``predictors``, the three models, as a global."""
+    """Open the blank page, and give it ``predictors``, the three models, and what trains."""
     page.goto(f"{address}/blank.html")
     page.evaluate(LOAD)

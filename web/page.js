@@ -44,12 +44,11 @@ async function bytes(name) {
   return answer.arrayBuffer();
 }
 
-/** The thread that trains: a module beside the page, or a script that is written into it. */
+/** What trains: the address of a module beside the page, or a script that is written into it. */
 function trainer() {
   const inside = document.getElementById("trainer");
-  if (!inside) return new Worker(settings.trainer, { type: "module" });
-  const script = new Blob([inside.textContent], { type: "text/javascript" });
-  return new Worker(URL.createObjectURL(script));
+  if (!inside) return new URL(settings.trainer, location.href).href;
+  return new Blob([inside.textContent], { type: "text/javascript" });
 }
 
 /**
@@ -152,7 +151,7 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const trained = new PageTraining(settings.training, bytes, trainer, (yours) =>
+  const trained = new PageTraining(settings.training, bytes, trainer(), (yours) =>
     choice.take(yours),
   );
   show(new TrainingCurve(trained.curve), named("training"));

@@ -77,8 +77,7 @@ async function modelOf(name, state) {
   }
   if (name !== TRAINS) return new Model(state);
   const { PageTraining } = await import("./train.js");
-  const thread = () => new Worker(new URL("web/engine/worker.js", FOLDER), { type: "module" });
-  return new PageTraining(state, bytes, thread).curve;
+  return new PageTraining(state, bytes, new URL("web/engine/worker.js", FOLDER).href).curve;
 }
 
 /**

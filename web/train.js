@@ -4,6 +4,7 @@
 // browser, so whatever becomes of the worker, or of the page, the next one goes on from there.
 
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
+import { run } from "./engine/crew.js";
 import { clear, load, store } from "./storage.js";
 
 /** @import { Own, Progress, Trained } from "./engine/worker.js" */
@@ -42,7 +43,6 @@ const NOTHING = { note: "", own: "", kept: false };
 
 /** A worker that trains, and what is expected of it. */
 class Thread {
-  #start;
   #hear;
   #ended;
   /** @type {Worker | undefined} */
@@ -56,13 +56,13 @@ class Thread {
   wanted = false;
 
   /**
-   * @param {() => Worker} start
+   * @param {string | Blob} script
    * @param {(data: any) => void} hear  Is given what the worker sends unasked.
    * @param {(failure: string) => void} ended  Is told why the worker can do no more, where nobody waits
    *   for an answer.
    */
-  constructor(start, hear, ended) {
-    this.#start = start;
+  constructor(script, hear, ended) {
+    this.script = script;
     this.#hear = hear;
     this.#ended = ended;
     // By counting seconds, because a device that was asleep has only been silent for one.
@@ -78,7 +78,7 @@ class Thread {
   }
 
   hire() {
-    const worker = this.#start();
+    const worker = run(this.script);
     worker.onmessage = ({ data }) => {
       if (worker !== this.#worker) return;
       this.#silent = 0;
@@ -149,18 +149,18 @@ export class PageTraining {
   /**
    * @param {Settings} settings
    * @param {(name: string) => Promise<ArrayBuffer>} bytes
-   * @param {() => Worker} start  Make the worker.
+   * @param {string | Blob} script  The worker's, or its address.
    * @param {(yours: Yours) => unknown} onModel  Is given what there is to play with whenever a training
    *   has stopped, finished or been loaded, and whenever a model has been loaded.
    */
-  constructor(settings, bytes, start, onModel = () => {}) {
+  constructor(settings, bytes, script, onModel = () => {}) {
     this.#settings = settings;
     this.#bytes = bytes;
     this.#onModel = onModel;
     this.#recipe = settings.recipe;
     this.#stored = settings.text === null; // what reads a few lines is soon begun again
     this.thread = new Thread(
-      start,
+      script,
       ({ progress, kept }) => (progress ? this.#show(progress) : this.#keep(kept)),
       (failure) => this.curve.assign({ action: this.#rest, failure }),
     );
@@ -231,7 +231,8 @@ export class PageTraining {
       const module = await this.#bytes("engine.wasm");
       if (!thread.hired) await this.#read();
       const { config, recipe, masked: line } = this.#settings;
-      const given = { module, config, recipe, line, run: this.#run?.file };
+      const crew = { workers: await most(), script: thread.script };
+      const given = { module, config, recipe, line, run: this.#run?.file, ...crew };
       const { recipe: its, progress, trained } = await thread.ask("begin", given);
       [this.#recipe, this.#losses, this.#measured] = [its, [], []];
       thread.begun = true;
@@ -400,6 +401,12 @@ export class PageTraining {
     this.files.assign(NOTHING);
     await clear();
   }
+}
+
+/** How many workers may train: one core is the page's, and on battery half of the others rest. */
+async function most() {
+  const battery = await /** @type {any} */ (navigator).getBattery?.().catch(() => null);
+  return Math.ceil((navigator.hardwareConcurrency - 1) / (battery?.charging === false ? 2 : 1));
 }
 
 /** @param {number[]} numbers */

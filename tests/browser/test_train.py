@@ -16,11 +16,15 @@ from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.training import Recipe, TrainingRun
 from tests.browser.watch import Watch
+from tests.page.node import Node
+from tests.page.test_engine import SHARE, shared
+from web.browser import load_engine
 
 TEXT = "the old man walked slowly along the river and sat down in the rain again\n" * 40
 KEPT = "is kept from your last visit"
 ENDED = "What trained in the background has ended; press Start or Resume."
 WORKERS = """
+  Object.defineProperty(navigator, "hardwareConcurrency", { value: 3 });
   window.workers = [];
   window.Worker = class extends Worker {
     constructor(...given) { super(...given); workers.push(this); }
@@ -127,6 +131,7 @@ def test_it_trains_stops_goes_on_and_outlives_the_page(opened: Page) -> None:
     )
     press(training, "Resume")
     has_trained(training, stopped + 1)
+    assert len(opened.workers) == 3, "one that trains, and two for it"
     press(training, "Stop")
     offers(training, "Resume")
     press(files, "Forget the run")
@@ -135,6 +140,13 @@ def test_it_trains_stops_goes_on_and_outlives_the_page(opened: Page) -> None:
     offers(training, "Start")
     expect(opened.locator("#explorer button.letter").first).to_be_visible()
     expect(files.get_by_role("status")).to_have_text("")
+
+
+def test_chromium_trains_to_the_same_bytes_as_node(page: Page, built: str, node: Node) -> None:
+    load_engine(page, built)
+    run, answers = page.evaluate(SHARE, shared(2))
+    assert run == node.evaluate(SHARE, shared(0))[0]
+    assert answers > 2
 
 
 def test_what_one_file_trains_outlives_its_thread_and_goes_on_in_python(
@@ -154,6 +166,7 @@ def test_what_one_file_trains_outlives_its_thread_and_goes_on_in_python(
     expect(alert).to_have_text(ENDED)
     press(training, "Start")
     offers(files, "Forget the run")  # it has been stored once, after five seconds
+    assert len(opened.workers) == 3
     opened.evaluate("workers.at(-1).terminate()")  # without a word to the page
     opened.clock.run_for(62_000)
     expect(alert).to_have_text(ENDED)

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import "./worker.js";
 
 const [, , folder] = process.argv; // of the page
 const MODULES = [
@@ -11,7 +12,7 @@ const MODULES = [
     (name) => `twins/${name}`,
   ),
   ...["twins/vocabulary", "engine/engine", "engine/generator", "engine/run_file"],
-  ...["engine/training", "../src/cloze/widgets/browser/widget"],
+  ...["engine/training", "engine/crew", "../src/cloze/widgets/browser/widget"],
 ];
 for (const name of MODULES)
   Object.assign(globalThis, await import(pathToFileURL(resolve(folder, `web/${name}.js`)).href));
@@ -19,7 +20,8 @@ for (const name of MODULES)
 /** @param {string} path  From the folder. */
 const bytes = async (path) => new Uint8Array(readFileSync(resolve(folder, path))).buffer;
 const module = new WebAssembly.Module(await bytes("engine.wasm"));
-Object.assign(globalThis, { bytes, module });
+const script = pathToFileURL(resolve(folder, "web/engine/worker.js")).href;
+Object.assign(globalThis, { bytes, module, script });
 Object.assign(globalThis, { predictors: await loadPredictors(bytes, module) });
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -41,19 +41,21 @@ STEPS = """({ config, lines, length, parameters, batches, rates }) => {
   batches.forEach((batch, n) => {
     const [ids, selected, labels] = batch.map((x) => Int32Array.from(x));
     if (n === 0) out.logits = [...engine.logits(ids, length, selected)];
-    out.nats.push(engine.lossAndGradient(ids, length, selected, labels));
+    out.nats.push(engine.lossAndGradient({ ids, selected, labels }, length));
     if (n === 0) out.gradients = [...engine.gradients];
+    for (const job of engine.ahead()) engine.gradients.set(engine.straightened(job), job.at);
     engine.step(n + 1, rates);
     if (n === 0) out.after = [...engine.parameters];
   });
   return out;
 }"""
-TRAIN = """({ config, recipe, text, parameters }) => {
+TRAIN = """async ({ config, recipe, text, parameters }) => {
   const instance = new WebAssembly.Instance(module);
   const training = new Training(instance, config, Int32Array.from(text), recipe);
   const own = [...training.engine.parameters];
   training.engine.parameters.set(parameters);
-  const nats = Array.from({ length: 6 }, () => training.step());
+  const nats = [];
+  for (let n = 0; n < 6; n++) nats.push(await training.step());
   return { nats, own, state: [...training.generator.state] };
 }"""
 # Goes on with the run of a file, or begins one, for two steps, then writes it, and goes on for two.
@@ -69,7 +71,7 @@ RESUME = """async ({ config, recipe, text, corpus, from }) => {
   let run;
   for (let n = 0; n < 4; n++) {
     if (n === 2) run = [...(await written(training, corpus, history))];
-    const loss = training.step();
+    const loss = await training.step();
     nats.push(loss);
     history.push([training.done, 256 * training.done, 0.5, Math.round(loss * 1e4) / 1e4, null]);
   }
@@ -154,16 +156,21 @@ def test_logits_loss_gradients_and_steps_are_torch_s(shape: str, node: Node) -> 
             assert close((after[k] - before[k])[told], moved, 1e-3), name
 
 
+def short_corpus() -> Corpus:
+    return replace(Corpus.load(), train=Corpus.load().train[:2])
+
+
+def to_train(corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
+    """Say in numbers what the page is to train."""
+    text = corpus.train_ids.tolist()
+    return {"config": asdict(EncoderConfig()), "recipe": asdict(recipe), "text": text}
+
+
 def test_the_page_trains_on_what_python_draws(node: Node) -> None:
-    corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
+    corpus = short_corpus()
     torch.manual_seed(0)
     run = TrainingRun(MaskedLM(), corpus, Recipe(steps=10, batch_size=4, seed=5, evaluations=0))
-    given = {
-        "config": asdict(run.model.config),
-        "recipe": asdict(run.recipe),
-        "text": corpus.train_ids.tolist(),
-        "parameters": flat(run.model).tolist(),
-    }
+    given = to_train(corpus, run.recipe) | {"parameters": flat(run.model).tolist()}
     found = node.evaluate(TRAIN, given)
     nats = [run.train_step() for _ in range(6)]
     assert found["nats"] == pytest.approx(nats, abs=1e-3)
@@ -182,13 +189,9 @@ def test_the_page_trains_on_what_python_draws(node: Node) -> None:
 def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
     node: Node, tmp_path: Path
 ) -> None:
-    corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
-    given = {
-        "config": asdict(EncoderConfig()),
-        "recipe": asdict(Recipe(steps=10, batch_size=4, seed=5, evaluations=0, weight_decay=1e-5)),
-        "text": corpus.train_ids.tolist(),
-        "corpus": corpus.sha256,
-    }
+    corpus = short_corpus()
+    recipe = Recipe(steps=10, batch_size=4, seed=5, evaluations=0, weight_decay=1e-5)
+    given = to_train(corpus, recipe) | {"corpus": corpus.sha256}
     path = tmp_path / "run.safetensors"
     begun = node.evaluate(RESUME, given)
     path.write_bytes(bytes(begun["run"]))
@@ -198,6 +201,43 @@ def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
     again = node.evaluate(RESUME, {**given, "from": list(path.read_bytes())})
     assert again["nats"][:2] == begun["nats"][2:]
     assert [run.train_step() for _ in range(4)] == pytest.approx(again["nats"], abs=1e-2)
+
+
+# Trains for three steps with so many workers, of which one ends in the second step if it is to, and
+# returns the digest of the run, and how often the workers have answered.
+SHARE = """async ({ config, recipe, text, workers, ends }) => {
+  const instance = new WebAssembly.Instance(module);
+  const training = new Training(instance, config, Int32Array.from(text), recipe);
+  const hired = Array.from({ length: workers }, () => run(script));
+  let answers = 0;
+  for (const worker of hired) {
+    worker.addEventListener("message", () => answers++);
+    training.crew.hire(worker, { module, config, lines: training.lines });
+  }
+  while (answers < workers) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let n = 0; n < 3; n++) {
+    const step = training.step();
+    if (ends && n === 1) hired[0].terminate();
+    await step;
+  }
+  for (const worker of hired) worker.terminate();
+  const bytes = await written(training, "", []);
+  return [[...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))].join(), answers];
+}"""
+
+
+def shared(workers: int, ends: bool = False) -> dict[str, Any]:
+    """Say what is to be trained by so many workers; with nine lines, the last shard is shorter."""
+    recipe = Recipe(steps=9, batch_size=9)
+    return to_train(short_corpus(), recipe) | {"workers": workers, "ends": ends}
+
+
+def test_any_number_of_workers_trains_to_the_same_bytes_and_one_may_end(node: Node) -> None:
+    alone, _ = node.evaluate(SHARE, shared(0))
+    for workers, ends in ((1, False), (2, False), (3, False), (1, True), (2, True)):
+        run, answers = node.evaluate(SHARE, shared(workers, ends))
+        assert run == alone
+        assert answers > workers, "they can work, and they have"
 
 
 READ = """async (path) => readFile(await bytes(path), "x").then(

@@ -430,19 +430,20 @@ void EXPORT(forward)(int n_lines, int line_length, int count) {
 
 // ── Loss and gradient ───────────────────────────────────────────────────────────────────────────
 
-// The mean of −log P(label) over the selected rows; its gradient at the logits is P − truth.
-double EXPORT(loss)(void) {
+// The sum of −log P(label) over the selected rows, divided by `among`, their number or that of all the
+// rows of a batch of which these lines are a part; its gradient at the logits is P − truth.
+double EXPORT(loss)(int among) {
   double sum = 0;
   FOR(r, n_selected) {
     float *row = logits + r * V, *d = d_logits + r * V, most = row[0];
     FOR(i, V) most = row[i] > most ? row[i] : most;
     double total = 0;
     FOR(i, V) total += d[i] = exp4(all(row[i] - most))[0];
-    FOR(i, V) d[i] = (float)(d[i] / total / n_selected);
-    d[labels[r]] -= 1.0f / n_selected;
+    FOR(i, V) d[i] = (float)(d[i] / total / among);
+    d[labels[r]] -= 1.0f / among;
     sum += log_of(total) - (row[labels[r]] - most);
   }
-  return sum / n_selected;
+  return sum / among;
 }
 
 // d_input = or += d_y · weight, and the gradients of weight and bias.
@@ -582,27 +583,33 @@ static void orthogonalise(float *x, int tall, int wide, float *gram, float *mixe
   }
 }
 
-static void muon(float *p, int out, int in, double rate, double decay) {
-  long at = p - parameters;
+// Muon's step of a matrix (out, in), in three parts. First its gradient becomes Nesterov's look ahead.
+void EXPORT(look_ahead)(int at, int n) {
   float *g = gradients + at, *average = first_moments + at;
-  float *x = d_hidden, *scratch = d_mid;  // large enough for any matrix of a layer
-  int tall = out <= in ? out : in, wide = out <= in ? in : out;
-  FOR(i, out) FOR(j, in) {
-    int k = i * in + j;
+  FOR(k, n) {
     average[k] += 0.1f * (g[k] - average[k]);
-    float ahead = average[k] - (average[k] - g[k]) * 0.1f;  // Nesterov's look ahead
-    x[out <= in ? k : j * out + i] = ahead;
-  }
-  orthogonalise(x, tall, wide, scratch, d_rows, d_x);
-  float pace = (float)(rate * (out > in ? __builtin_sqrt((double)out / in) : 1));
-  float keep = (float)(1 - rate * decay);
-  FOR(i, out) FOR(j, in) {
-    int k = i * in + j;
-    p[k] = p[k] * keep - pace * x[out <= in ? k : j * out + i];
+    g[k] = average[k] - (average[k] - g[k]) * 0.1f;
   }
 }
 
-// Muon for the matrices of the layers, AdamW for all the rest; `done` is the number of this step.
+// Then that is orthogonalised; it takes nearly all of the time, and nothing but the matrix itself.
+void EXPORT(straighten)(int at, int out, int in) {
+  float *g = gradients + at, *x = d_hidden;  // large enough for any matrix of a layer
+  int tall = out <= in ? out : in, wide = out <= in ? in : out;
+  FOR(i, out) FOR(j, in) x[out <= in ? i * in + j : j * out + i] = g[i * in + j];
+  orthogonalise(x, tall, wide, d_mid, d_rows, d_x);
+  FOR(i, out) FOR(j, in) g[i * in + j] = x[out <= in ? i * in + j : j * out + i];
+}
+
+// At last the matrix moves against it.
+static void muon(float *p, int out, int in, double rate, double decay) {
+  float *g = gradient_of(p), keep = (float)(1 - rate * decay);
+  float pace = (float)(rate * (out > in ? __builtin_sqrt((double)out / in) : 1));
+  FOR(k, out * in) p[k] = p[k] * keep - pace * g[k];
+}
+
+// Muon for the matrices of the layers, whose gradients have been straightened; AdamW for all the rest.
+// `done` is the number of this step.
 void EXPORT(step)(int done, double rate, double matrix_rate, double query_key_rate, double decay) {
   double correction1 = 1, correction2 = 1;
   FOR(i, done) correction1 *= 0.9, correction2 *= 0.99;

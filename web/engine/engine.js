@@ -1,5 +1,7 @@
 // The engine as JavaScript calls it: engine.c compiled, one instance with one model.
 
+/** @import { Batch } from "./training.js" */
+
 /**
  * @typedef {object} Config  As EncoderConfig of src/cloze/encoder.py.
  * @property {number} vocab_size
@@ -19,9 +21,9 @@ export const PARTS = { heads: 0, attention: 1, feedForward: 2 };
 
 /**
  * The names and shapes of a model's parameters, in the order in which they lie in memory, which is
- * that of torch's state_dict.
+ * that of torch's state_dict; where each begins, and how many numbers it has.
  * @param {Config} config
- * @returns {[string, number[]][]}
+ * @returns {[string, number[], number, number][]}
  */
 export function parametersOf({ vocab_size: v, d_model: d, d_ff: f, n_layers: layers }) {
   /** @param {string} name */
@@ -49,8 +51,20 @@ export function parametersOf({ vocab_size: v, d_model: d, d_ff: f, n_layers: lay
     );
   }
   all.push(...norm("encoder.norm"), ...linear("head", v, d));
-  return all;
+  let at = 0;
+  return all.map(([name, shape]) => {
+    const size = shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b);
+    at += size;
+    return [name, shape, at - size, size];
+  });
 }
+
+/**
+ * Whether a parameter is a matrix of a layer, which Muon moves.
+ * @param {string} name
+ * @param {number[]} shape
+ */
+export const isMatrix = (name, shape) => name.includes("layers") && shape.length === 2;
 
 /**
  * What engine.c exports; every address is a number of bytes.
@@ -73,8 +87,10 @@ export function parametersOf({ vocab_size: v, d_model: d, d_ff: f, n_layers: lay
  * @property {(layer: number, part: number) => number} part_at
  * @property {(layer: number, part: number) => number} replaced_at
  * @property {(lines: number, length: number, selected: number) => void} forward
- * @property {() => number} loss
+ * @property {(among: number) => number} loss
  * @property {() => void} backward
+ * @property {(at: number, n: number) => void} look_ahead
+ * @property {(at: number, out: number, inputs: number) => void} straighten
  * @property {(done: number, rate: number, matrix: number, queryKey: number, decay: number) => void} step
  */
 
@@ -207,32 +223,50 @@ export class Engine {
 
   /**
    * The mean of −log P(label), in nats.
-   * @param {Int32Array} ids
+   * @param {Batch} batch
    * @param {number} length
-   * @param {Int32Array} selected
-   * @param {Int32Array} labels  What was at each of them.
+   * @param {number} [among]  How many labels there are, or more where these are a part of them.
    */
-  loss(ids, length, selected, labels) {
+  loss({ ids, selected, labels }, length, among = labels.length) {
     this.logits(ids, length, selected);
     new Int32Array(this.c.memory.buffer, this.c.labels_at(), labels.length).set(labels);
-    return this.c.loss();
+    return this.c.loss(among);
   }
 
   /**
    * The same; and its gradient at every parameter is kept for `step`.
-   * @param {Int32Array} ids
+   * @param {Batch} batch
    * @param {number} length
-   * @param {Int32Array} selected
-   * @param {Int32Array} labels
+   * @param {number} [among]
    */
-  lossAndGradient(ids, length, selected, labels) {
-    const nats = this.loss(ids, length, selected, labels);
+  lossAndGradient(batch, length, among) {
+    const nats = this.loss(batch, length, among);
     this.c.backward();
     return nats;
   }
 
+  /** The matrices of the layers, as they are to be straightened for Muon. */
+  ahead() {
+    return parametersOf(this.config).flatMap(([name, shape, at, size]) => {
+      if (!isMatrix(name, shape)) return [];
+      this.c.look_ahead(at, size);
+      return [{ at, shape, numbers: this.gradients.slice(at, at + size) }];
+    });
+  }
+
   /**
-   * Move every parameter against its gradient: step number `done`, counted from 1.
+   * A matrix with all of its singular values near 1.
+   * @param {{ at: number, shape: number[], numbers: Float32Array }} matrix  One of those.
+   */
+  straightened({ at, shape: [out, inputs], numbers }) {
+    this.gradients.set(numbers, at);
+    this.c.straighten(at, out, inputs);
+    return this.gradients.slice(at, at + numbers.length);
+  }
+
+  /**
+   * Move every parameter against its gradient, and each matrix of a layer against that straightened:
+   * step number `done`, counted from 1.
    * @param {number} done
    * @param {Rates} rates
    */

@@ -5,7 +5,7 @@
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { misfit, readMasked } from "../twins/checkpoint.js";
 import { writeSafetensors } from "../twins/safetensors.js";
-import { parametersOf } from "./engine.js";
+import { isMatrix, parametersOf } from "./engine.js";
 import { STATE_BYTES } from "./generator.js";
 
 /** @import { Config } from "./engine.js" */
@@ -35,25 +35,19 @@ const MOST_NUMBERS = 2 ** 28;
  * Which numbers of the engine's memory belong to each tensor of a file: parameters, and what the
  * three optimizers remember of them, by the names that torch gives.
  * @param {Config} config
- * @returns {[string, number[], "parameters" | "first" | "second", number][]}
+ * @returns {[string, number[], "parameters" | "first" | "second", number, number][]}
  */
 function places(config) {
-  /** @type {[string, number[], "parameters" | "first" | "second", number][]} */
+  /** @type {[string, number[], "parameters" | "first" | "second", number, number][]} */
   const all = [];
   const count = [0, 0, 0]; // of queries and keys, of the other matrices of layers, of all the rest
-  let at = 0;
-  for (const [name, shape] of parametersOf(config)) {
-    const matrix = name.includes("layers") && shape.length === 2;
+  for (const [name, shape, at, size] of parametersOf(config)) {
+    const matrix = isMatrix(name, shape);
     const optimizer = matrix ? (/query|key/.test(name) ? 0 : 1) : 2;
     const mine = `optimizer.${optimizer}.${count[optimizer]++}`;
-    all.push([`model.${name}`, shape, "parameters", at]);
-    if (matrix) all.push([`${mine}.momentum_buffer`, shape, "first", at]);
-    else
-      all.push(
-        [`${mine}.exp_avg`, shape, "first", at],
-        [`${mine}.exp_avg_sq`, shape, "second", at],
-      );
-    at += shape.reduce((a, b) => a * b);
+    all.push([`model.${name}`, shape, "parameters", at, size]);
+    all.push([`${mine}.${matrix ? "momentum_buffer" : "exp_avg"}`, shape, "first", at, size]);
+    if (!matrix) all.push([`${mine}.exp_avg_sq`, shape, "second", at, size]);
   }
   return all;
 }
@@ -73,9 +67,9 @@ function tensorsOf(training) {
   const state = /** @type {ArrayBuffer} */ (training.generator.state.buffer);
   /** @type {[string, Raw][]} */
   const all = [["generator", { dtype: "U8", shape: [STATE_BYTES], bytes: state }]];
-  for (const [name, shape, kind, at] of places(training.engine.config)) {
+  for (const [name, shape, kind, at, size] of places(training.engine.config)) {
     if (kind !== "parameters" && !training.done) continue;
-    const values = numbers[kind].slice(at, at + shape.reduce((a, b) => a * b));
+    const values = numbers[kind].slice(at, at + size);
     all.push([name, { dtype: "F32", shape, bytes: values.buffer }]);
     if (name.endsWith("exp_avg")) {
       const bytes = new Float32Array([training.done]).buffer;
@@ -179,10 +173,9 @@ function mustBeRun({ about, tensors }, name) {
     throw misfit(name, "its history is not that of such a run");
   if (recipe.length > config.max_len) throw misfit(name, "its windows are too long for it");
   if (tensors.get("generator")?.bytes.byteLength !== STATE_BYTES) throw misfit(name);
-  for (const [tensor, shape, kind] of places(config)) {
-    const size = 4 * shape.reduce((a, b) => a * b);
-    if ((kind === "parameters" || history.length) && tensors.get(tensor)?.bytes.byteLength !== size)
-      throw misfit(name);
+  for (const [tensor, , kind, , size] of places(config)) {
+    const { byteLength } = tensors.get(tensor)?.bytes ?? {};
+    if ((kind === "parameters" || history.length) && byteLength !== 4 * size) throw misfit(name);
   }
   if (recipe.length !== 64) {
     throw new ValueError(

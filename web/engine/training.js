@@ -3,6 +3,7 @@
 // It draws what Python draws, in the same order, so that either can go on where the other stopped.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
+import { Crew } from "./crew.js";
 import { Engine, parametersOf } from "./engine.js";
 import { Generator } from "./generator.js";
 
@@ -30,6 +31,8 @@ const NOT_FINITE =
 /** Of the selected characters, the share that is hidden, and that and the share that is swapped. */
 const HIDDEN = Math.fround(0.8);
 const HIDDEN_OR_SWAPPED = Math.fround(0.9);
+/** Into how many shards a batch is cut, however many workers there are: three share eight better than four. */
+export const SHARDS = 8;
 
 /**
  * Questions about lines of one length: what the model reads, and what was at the selected rows.
@@ -54,11 +57,9 @@ export function schedule({ steps, warmup }, step) {
  */
 export function sample(text, { batch_size, length }, generator) {
   const windows = new Int32Array(batch_size * length);
-  const starts = Array.from({ length: batch_size }, () =>
-    generator.below(text.length - length + 1),
-  );
-  for (const [i, start] of starts.entries()) {
-    windows.set(text.subarray(start, start + length), i * length);
+  for (let at = 0; at < windows.length; at += length) {
+    const start = generator.below(text.length - length + 1);
+    windows.set(text.subarray(start, start + length), at);
   }
   return windows;
 }
@@ -95,6 +96,25 @@ export function mask(windows, rate, ordinary, generator) {
 }
 
 /**
+ * Cut questions into pieces of so many rows; those in which nothing is asked are left out.
+ * @param {Batch} batch
+ * @param {number} rows
+ */
+export function cut({ ids, selected, labels }, rows) {
+  const pieces = [];
+  for (let from = 0, first = 0, end = 0; from < ids.length; from += rows, first = end) {
+    while (selected[end] < from + rows) end++;
+    if (end === first) continue;
+    pieces.push({
+      ids: ids.slice(from, from + rows),
+      selected: selected.slice(first, end).map((row) => row - from),
+      labels: labels.slice(first, end),
+    });
+  }
+  return pieces;
+}
+
+/**
  * Parameters to begin with: torch's distributions, with other draws, and heads that look at their
  * neighbours.
  * @param {Config & { neighbour_focus: number }} config
@@ -106,10 +126,10 @@ export function initial(config, generator) {
   /** @type {number[]} */
   const all = [];
   let inputs = 1;
-  for (const [name, shape] of parametersOf(config)) {
+  for (const [name, shape, , size] of parametersOf(config)) {
     const isBias = name.endsWith("bias");
     if (!isBias) inputs = shape[1];
-    for (let i = 0; i < shape.reduce((a, b) => a * b); i++) {
+    for (let i = 0; i < size; i++) {
       if (name.includes("norm")) all.push(isBias ? 0 : 1);
       else if (name.includes("embedding")) {
         let sum = -6; // twelve uniform numbers add up to one that is nearly normal
@@ -141,6 +161,9 @@ export class Training {
     this.recipe = recipe;
     this.generator = new Generator(recipe.seed);
     this.engine = new Engine(instance, config, recipe.batch_size);
+    this.crew = new Crew();
+    /** How many lines a shard has. */
+    this.lines = Math.ceil(recipe.batch_size / SHARDS);
     this.engine.parameters.set(initial(config, new Generator(recipe.seed)));
     /** How many steps are done. */
     this.done = 0;
@@ -154,13 +177,25 @@ export class Training {
    * Take one step and return its loss, in nats.
    * @throws {ValueError} The loss is not finite.
    */
-  step() {
-    const { engine, recipe, generator } = this;
+  async step() {
+    const { engine, crew, recipe, generator } = this;
     const windows = sample(this.text, recipe, generator);
     const ordinary = engine.config.vocab_size - 1;
-    const { ids, selected, labels } = mask(windows, recipe.mask_prob, ordinary, generator);
-    const nats = engine.lossAndGradient(ids, recipe.length, selected, labels);
+    const batch = mask(windows, recipe.mask_prob, ordinary, generator);
+    const { length } = recipe;
+    const given = { length, among: batch.labels.length, parameters: engine.parameters.slice() };
+    const shards = cut(batch, this.lines * length).map((shard) => ({ shard, ...given }));
+    // Added in the order of the shards, whoever was first, so that the sum always has the same bytes.
+    let nats = 0;
+    const sum = new Float32Array(engine.size);
+    for (const part of await crew.all(engine, shards)) {
+      nats += part.nats;
+      for (let i = 0; i < sum.length; i++) sum[i] += part.numbers[i];
+    }
+    engine.gradients.set(sum);
     if (!Number.isFinite(nats)) throw new ValueError(NOT_FINITE); // the weights stay as they were
+    for (const { at, numbers } of await crew.all(engine, engine.ahead()))
+      engine.gradients.set(numbers, at);
     const now = schedule(recipe, this.done);
     this.done += 1;
     engine.step(this.done, {

@@ -1,14 +1,17 @@
 // Trains in a thread of its own, so that the page stays responsive. It answers requests: read a text,
 // look into a file, begin, save the run or the model. On {go: true} it trains and reports its progress,
-// on {go: false} it stops.
+// on {go: false} it stops. The workers that it hires run this script, too: they are asked to help, and
+// then for one piece of work after the other.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { baselineLosses } from "../twins/baselines.js";
 import { bytesOf, corpusOf, idsOf, readText } from "../twins/corpus.js";
 import { ALPHABET, GAP, VOCABULARY } from "../twins/vocabulary.js";
+import { run as hired, work } from "./crew.js";
+import { Engine } from "./engine.js";
 import { Generator } from "./generator.js";
 import { readFile, takeOver, written, writtenModel } from "./run_file.js";
-import { mask, Training } from "./training.js";
+import { cut, mask, SHARDS, Training } from "./training.js";
 
 /** @import { Config } from "./engine.js" */
 /** @import { Corpus } from "../twins/corpus.js" */
@@ -29,6 +32,8 @@ import { mask, Training } from "./training.js";
  * @property {Config & { neighbour_focus: number }} config
  * @property {Recipe} recipe
  * @property {string} line  What the model fills as it learns, _ for a gap.
+ * @property {number} workers  How many may compute at the same time.
+ * @property {string | Blob} script  This one, or its address.
  * @property {Blob} [run]  The file of a run to go on with, which has its own config and recipe.
  *
  * How far it has come.
@@ -66,8 +71,11 @@ let line;
 let due;
 /** @type {Step[]} */
 let history;
+/** @type {Promise<void> | undefined} The step that is being taken, or was last. */
+let stepping;
 let wanted = false;
 let active = false;
+const { port1, port2 } = new MessageChannel();
 
 /**
  * Read the text to train on, and of one's own say what the page must know of it.
@@ -118,11 +126,11 @@ async function look({ file, name }) {
 }
 
 /** @param {Begin} given */
-async function begin({ module, run, ...given }) {
+async function begin({ module: bytes, workers, script, run, ...given }) {
   const file = run && (await readFile(await bytesOf(run, "The run"), "The run"));
   const { config, recipe } = file?.about ?? given;
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(module));
-  training = new Training(instance, config, corpus.text, recipe);
+  const module = new WebAssembly.Module(bytes);
+  training = new Training(new WebAssembly.Instance(module), config, corpus.text, recipe);
   if (file) takeOver(training, file);
   history = file?.about.history ?? [];
   line = Int32Array.from(given.line, (each) =>
@@ -130,33 +138,32 @@ async function begin({ module, run, ...given }) {
   );
   const shares = Array.from({ length: recipe.evaluations }, (_, k) => (k + 1) / recipe.evaluations);
   due = new Set(shares.map((share) => Math.max(1, Math.round(recipe.steps * share ** 2))));
-  const rows = recipe.batch_size * recipe.length;
-  const { ids, selected, labels } = heldOut;
-  batches = [];
-  for (let from = 0; from < ids.length; from += rows) {
-    const inside = [...selected.keys()].filter(
-      (i) => Math.floor(selected[i] / rows) * rows === from,
-    );
-    batches.push({
-      ids: ids.slice(from, from + rows),
-      selected: Int32Array.from(inside, (i) => selected[i] - from),
-      labels: Int32Array.from(inside, (i) => labels[i]),
-    });
+  batches = cut(heldOut, recipe.batch_size * recipe.length);
+  try {
+    for (let n = workers > 1 ? Math.min(workers, SHARDS) : 0; n > 0; n--)
+      training.crew.hire(hired(script), { module, config, lines: training.lines });
+  } catch {
+    // In a browser where a worker may start none, this one does it all.
   }
   return { recipe, trained: trained(), progress: progressed(0, true) };
+}
+
+/**
+ * Be one of those who compute for the thread that trains.
+ * @param {{ module: WebAssembly.Module, config: Config, lines: number }} given
+ */
+async function help({ module, config, lines }) {
+  const engine = new Engine(new WebAssembly.Instance(module), config, lines);
+  answers.work = async (job) => work(engine, job);
+  return true;
 }
 
 /** The mean loss on held-out text, in nats. */
 function heldOutLoss() {
   const { engine, recipe } = training;
-  let sum = 0;
-  let count = 0;
-  for (const { ids, selected, labels } of batches) {
-    if (!selected.length) continue;
-    sum += engine.loss(ids, recipe.length, selected, labels) * labels.length;
-    count += labels.length;
-  }
-  return decimals(sum / count);
+  let nats = 0;
+  for (const batch of batches) nats += engine.loss(batch, recipe.length, heldOut.labels.length);
+  return decimals(nats);
 }
 
 /** The model's first choice at each gap of the line. */
@@ -221,21 +228,15 @@ const decimals = (number) => Math.round(number * 1e4) / 1e4;
 
 /** Let messages in before the next step. */
 const breath = () =>
-  /** @type {Promise<void>} */ (
-    new Promise((resolve) => {
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => {
-        port1.close();
-        resolve();
-      };
-      port2.postMessage(null);
-    })
-  );
+  new Promise((resolve) => {
+    port1.onmessage = resolve;
+    port2.postMessage(null);
+  });
 
 /** Take a step, and measure where that is due. */
-function takeStep() {
+async function takeStep() {
   const started = performance.now();
-  const loss = training.step();
+  const loss = await training.step();
   const seconds = (history.at(-1)?.[2] ?? 0) + (performance.now() - started) / 1000;
   const characters = training.done * training.recipe.batch_size * training.recipe.length;
   const nats = due.has(training.done) ? heldOutLoss() : null;
@@ -253,7 +254,8 @@ async function go() {
     const last = history.at(-1);
     if (last && due.has(training.done)) last[4] ??= heldOutLoss(); // Python was stopped before it
     while (wanted && !training.finished) {
-      takeStep();
+      stepping = takeStep();
+      await stepping;
       if (due.has(training.done) || performance.now() - reportedAt > BETWEEN) {
         postMessage({ progress: progressed(reported, false) });
         reported = training.done;
@@ -285,12 +287,15 @@ function sentence(error) {
 }
 
 /** @type {Record<string, (given: any) => Promise<unknown>>} */
-const answers = { read, look, begin, keep, model };
+const answers = { read, look, begin, keep, model, help };
 
 addEventListener("message", async ({ data: { ask, given, go: goes } }) => {
   try {
-    if (ask) postMessage({ answer: await answers[ask](given) });
-    else if (goes) await go();
+    if (ask) {
+      await stepping; // half a step is nothing to go on from
+      const answer = /** @type {any} */ (await answers[ask](given));
+      postMessage({ answer }, { transfer: answer?.numbers ? [answer.numbers.buffer] : [] });
+    } else if (goes) await go();
     else wanted = false;
   } catch (error) {
     postMessage({ failure: sentence(error), asked: Boolean(ask) });

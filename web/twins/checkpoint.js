@@ -169,19 +169,15 @@ function fromHalves(halves) {
  */
 function parametersIn(tensors, config, prefix = "") {
   const found = [];
-  for (const [name, shape] of parametersOf(config)) {
+  for (const [name, shape, , size] of parametersOf(config)) {
     const tensor = tensors.get(prefix + name);
     if (!tensor || `${tensor.shape}` !== `${shape}`) return undefined;
     const values = FROM[tensor.dtype]?.(tensor.bytes);
-    if (values?.length !== shape.reduce((product, each) => product * each)) return undefined;
+    if (values?.length !== size) return undefined;
     found.push(values);
   }
   // Memory is taken only for what is really there.
   const all = new Float32Array(found.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const values of found) {
-    all.set(values, at);
-    at += values.length;
-  }
+  for (const [i, [, , at]] of parametersOf(config).entries()) all.set(found[i], at);
   return all.every(Number.isFinite) ? all : undefined;
 }

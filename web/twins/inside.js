@@ -60,15 +60,11 @@ class Model {
     this.config = engine.config;
     for (let layer = 0; layer < engine.config.n_layers; layer++)
       for (const name of NAMES) engine.part(layer, name); // makes room, which voids older views
-    let at = 0;
     const { parameters } = engine;
     /** @type {Map<string, Float32Array>} */
     this.tensors = new Map();
-    for (const [name, shape] of parametersOf(engine.config)) {
-      const size = shape.reduce((product, each) => product * each);
+    for (const [name, , at, size] of parametersOf(engine.config))
       this.tensors.set(name, parameters.subarray(at, at + size));
-      at += size;
-    }
   }
 
   /** @param {string} name */
