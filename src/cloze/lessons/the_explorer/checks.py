@@ -205,7 +205,8 @@ def _judge_apart(answer: Any) -> str:
         )
     if TRIED in words.symbols.write(line):
         raise Symptom("This is the notebook's sentence; find one of your own.")
-    apart, together = words.pairs(line, gaps, *gaps, LIKELIEST)
+    first_gap, second_gap = gaps
+    apart, together = words.pairs(line, gaps, first_gap, second_gap, LIKELIEST)
     (separate, _), (best, p) = apart[0], together[0]
     first, second = words.symbols.write(separate), words.symbols.write(best)
     if separate == best:
