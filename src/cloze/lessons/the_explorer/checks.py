@@ -142,7 +142,7 @@ check_right_finding = Exercise(
 """Mark a line and a position that only the right side can fill."""
 
 
-# ── 5.2 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
 Frequencies = Mapping[str, float]
 
@@ -185,7 +185,7 @@ check_bet_price = Exercise(
 """Mark ``bet_price(letter, sure, truth, frequencies)``: what a bet costs, in bits."""
 
 
-# ── 5.3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 5.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
 TRIED = "sailed to the _ _ of america"
 TWO_GAPS = 'Hand in one sentence in quotes with two gaps beside each other, such as "… _ _ …".'
