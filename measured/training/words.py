@@ -171,7 +171,7 @@ def main() -> None:
     text = Text(folder)
     whole = load_model(folder / "words.safetensors")
     run = TrainingRun.load(folder / "run.safetensors", text, MASKED)
-    made = {"steps": run.step, "pieces": len(text.train), "seconds": round(run.seconds)}
+    made = {"steps": run.step, "pieces": run.history[-1].characters, "seconds": round(run.seconds)}
     file = ResultsFile(__spec__.name, LESSONS / "training" / "words.json", **made)
     save_model(WORDS, whole, {"command": "python -m measured.words.train", **made}, bits=8)
     file.measure("curve", lambda _: curve(run), ["training (30%)"])

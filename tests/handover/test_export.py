@@ -143,7 +143,7 @@ def test_special_symbols_have_ids_of_their_own(exported: dict[Path, Path]) -> No
 def test_pieces_are_cut_as_they_were_for_training(exported: dict[Path, Path]) -> None:
     tokenize, words = tokenizer(exported[WORDS]), symbols_of(load_model(WORDS).vocabulary)
 
-    @given(st.text("abcdeinrst .,'-_’“”—–éÉß9½§", min_size=1))
+    @given(st.text("abcdeinrst .,'-_’“”—–éÉß9½§\u034f\u0903\ufe0f", min_size=1))
     @settings(max_examples=60, deadline=None)
     def holds(text: str) -> None:
         line = f"tea {text.replace('_', ' [MASK] ')}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sys
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -119,12 +121,13 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
     if of_pieces(vocabulary):
         merges = [*WordTokenizer.of(vocabulary).merges]
         backend = Tokenizer(BPE(vocab=vocabulary.ids, merges=merges, unk_token=UNKNOWN))
+        accents = "".join(filter(unicodedata.combining, map(chr, range(sys.maxunicode))))
         signs = {chr(curly): chr(plain) for curly, plain in QUOTES.items()}
         backend.normalizer = normalizers.Sequence(
             [
                 *(normalizers.Replace(sign, plain) for sign, plain in signs.items()),
                 normalizers.NFKD(),
-                normalizers.StripAccents(),
+                normalizers.Replace(Regex(f"[{accents}]"), ""),  # StripAccents strips others, too
                 normalizers.Lowercase(),
             ]
         )
@@ -266,5 +269,5 @@ LICENCES = {
 The weights are in the public domain (CC0-1.0). They were trained on the series' own text (CC0), on
 old novels in the public domain (Project Gutenberg), school books (OpenStax, Rice University, CC BY
 4.0), picture-book stories (African Storybook, Pratham Books, CC BY 4.0 or freer) and sentences of
-Mozilla Common Voice (CC0).""",
+Mozilla Common Voice (CC0). Cloze's data/README.md lists these texts and their licences.""",
 }
