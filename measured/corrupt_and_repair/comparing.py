@@ -150,7 +150,7 @@ def main() -> None:
         if key in SHIPPED:
             about = {"command": f"python -m {__spec__.name}", "seed": int(seed), "steps": n}
             about |= {"torch": torch.__version__, "corpus_sha256": sha256[text]}
-            save_model(CHECKPOINTS / SHIPPED[key], model, about)
+            save_model(CHECKPOINTS / SHIPPED[key], model, about, bits=8)
         if text == "english":
             return {"steps": n, "typos": typos_found(model, corpus)}
         if way == "infilling":

@@ -16,7 +16,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,8 +31,8 @@ from cloze.encoder import EncoderConfig, Layer
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.masking import held_out_batch
-from cloze.objectives import MASKED, Batch
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.objectives import MASKED
+from cloze.training import Recipe, Record, TrainingRun, fit
 from measured.words.text import Text
 
 LENGTH = 64
@@ -53,24 +53,23 @@ def in_float32(gather: Callable[..., Tensor], *vectors: Tensor) -> Tensor:
         return gather(query.float(), key.float(), value.float(), mask)
 
 
-def in_bfloat16(model: MaskedLM, batch: Batch) -> Tensor:
-    """Return the loss with products of matrices in bfloat16, if the processor is made for it."""
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        return MASKED.loss(model, batch)
+def next_record(records: Iterator[Record], bfloat16: bool) -> Record | None:
+    """Take a step, with its products of matrices in bfloat16 if the processor is made for it."""
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bfloat16):
+        return next(records, None)
 
 
 def begun(text: Text, options: argparse.Namespace) -> TrainingRun:
     """Begin a run, or go on with the one that is in the folder."""
-    objective = replace(MASKED, loss=in_bfloat16) if options.bfloat16 else MASKED
     kept = options.folder / "run.safetensors"
     if kept.exists():
-        run = TrainingRun.load(kept, text, objective)
+        run = TrainingRun.load(kept, text, MASKED)
     else:
         torch.manual_seed(0)
         model = MaskedLM(CONFIG, text.vocabulary)
         if options.begin:
             model.load_state_dict(load_model(options.begin).state_dict())
-        run = TrainingRun(model, text, RECIPE, objective)
+        run = TrainingRun(model, text, RECIPE)
     if options.bfloat16:
         for layer in run.model.encoder.layers:
             assert isinstance(layer, Layer)
@@ -122,7 +121,8 @@ def main() -> None:
             "torch": torch.__version__,
         }
 
-    for record in fit(run, stop=lambda: run.finished, progress=False):
+    records = fit(run, stop=lambda: run.finished, progress=False)
+    while record := next_record(records, options.bfloat16):
         now = time.time()
         if record.step % 20 == 0 or record.step == first + 5:
             recent = run.history[-min(100, record.step - first + 1) :]
