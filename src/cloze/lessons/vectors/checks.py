@@ -7,11 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cloze.lessons.vectors.search import words_vectors
 from cloze.prediction.shipped import shipped_model
-from cloze.tasks.vectors import embed
+from cloze.tasks.vectors import cosine, embed
 from cloze.teaching.exercise import Chance, Exercise
-from cloze.teaching.results import Probes, Symptom, number, tensor
+from cloze.teaching.results import Probes, Symptom, kind_of, number, tensor
 from cloze.teaching.texts import two_lines
+from cloze.tokenizer import plain_words
 from cloze.vocabulary import VOCABULARY
 
 # ── 12.1 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -124,3 +126,35 @@ check_unrelated = Exercise(
     solved="They have no word in common. What the vectors share is a mixture of letters, no topic.",
     judge=_judge_lines,
 )
+
+# ── 12.4 ─────────────────────────────────────────────────────────────────────────────────────────
+
+ASKED, KNOWN = "the boat left the harbour", "a ship sailed out to sea"
+
+
+def _judge_nearer(answer: Any) -> str:
+    if not isinstance(answer, str):
+        raise Symptom(f"You hand in {kind_of(answer)}. Hand in one line in quotes.")
+    counted = [{*plain_words(line)} for line in (ASKED, answer)]
+    if both := counted[0] & counted[1]:
+        raise Symptom(
+            f"Both lines have the word {min(both)!r}, so counting words would find yours."
+        )
+    vectors = words_vectors()([ASKED, KNOWN, answer])
+    known, yours = cosine(vectors[:1], vectors[1:])[0].tolist()
+    shown = f"{yours:.3f} for your line, {known:.3f} for {KNOWN!r}"
+    if yours > known:
+        return f"Cosines: {shown}."
+    raise Symptom(
+        f"Yours is not nearer: cosines {shown}. The vector is a mean over all pieces: does your "
+        "line say the same, in about as many words, and is it built alike?"
+    )
+
+
+check_nearer = Exercise(
+    solution="a ship and its crew sailed from shore",
+    minutes=8,
+    solved="To somebody who counts words, the two lines have nothing in common.",
+    judge=_judge_nearer,
+)
+"""Mark a line that shares no word with ``ASKED`` and is nearer to it than ``KNOWN``."""
