@@ -11,10 +11,13 @@ import torch
 
 from cloze.encoder import DIRECTIONS
 from cloze.lessons.a_small_world import senses
+from cloze.prediction.shipped import shipped_model
+from cloze.prediction.symbols import symbols_of
 from cloze.tasks.vectors import cosine
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, alike, number, wrong_kind
 from cloze.teaching.texts import two_texts, world
+from cloze.tokenizer import plain_words
 from cloze.world import GAPS_ONLY, World
 
 # ── 6.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -231,13 +234,12 @@ def _judge_two_senses(answer: Any) -> str:
         raise Symptom(f"The notebook has tried {word!r} itself; find a word of your own.")
     if len({*sentences}) < len(sentences):
         raise Symptom("One sentence is there twice; write four different ones.")
-    try:
-        vectors = senses.vectors_in(sentences, word)
-    except ValueError:
-        raise Symptom(
-            f"Each sentence must hold {word!r} as a word of its own, and it must be a single piece "
-            f"of the vocabulary. {SENSES}"
-        ) from None
+    for sentence in sentences:
+        if word not in plain_words(sentence):
+            raise Symptom(f"{sentence!r:.60} does not hold {word!r} as a word of its own.")
+    if word not in symbols_of(shipped_model("words").vocabulary).known:
+        raise Symptom(f"The encoder cuts {word!r} into several pieces; take a more frequent word.")
+    vectors = senses.vectors_in(sentences, word)
     alike = cosine(vectors, vectors)
     first, second = float(alike[0, 1]), float(alike[2, 3])
     across = float(alike[:2, 2:].max())
@@ -247,7 +249,7 @@ def _judge_two_senses(answer: Any) -> str:
     weaker = "first" if first <= second else "second"
     raise Symptom(
         f"The two sentences of the {weaker} sense are not the nearest pair: cosines {shown}. Does "
-        "the rest of each sentence tell its sense, and is the word at a like place in both?"
+        "the rest of each sentence tell its sense, or have you mixed the senses up?"
     )
 
 
@@ -258,7 +260,8 @@ check_two_senses = Exercise(
         ("The first letter of the word is missing.", "Every letter of the alphabet has a name."),
     ),
     minutes=8,
-    solved="The embedding has one row for this word, and the encoder made two kinds of it.",
+    solved="The embedding has one row for this word, and the encoder made two kinds of it. (It may "
+    "do so for any two contexts; that yours are two senses, only you can say.)",
     judge=_judge_two_senses,
 )
 """Mark a word with two senses, and sentences whose vectors of it keep them apart."""

@@ -199,16 +199,18 @@ def _judge_apart(answer: Any) -> str:
     words = MaskedPredictor(shipped_model("words"))
     line, _ = words.symbols.read(answer, words.max_len)
     gaps = [i for i, piece in enumerate(line) if piece == GAP]
-    if len(gaps) != 2 or gaps[1] != gaps[0] + 1:
-        raise Symptom(
-            f"Your sentence has {counted(len(gaps), 'gap')}, or others between. {TWO_GAPS}"
-        )
+    if len(gaps) != 2:
+        raise Symptom(f"Your sentence has {counted(len(gaps), 'gap')}. {TWO_GAPS}")
+    if between := line[gaps[0] + 1 : gaps[1]]:
+        raise Symptom(f"Your gaps are not beside each other: {between[0]!r} is between. {TWO_GAPS}")
+    if len(line) < 6:
+        raise Symptom("Write at least four words around the gaps, so that something can be known.")
     if TRIED in words.symbols.write(line):
         raise Symptom("This is the notebook's sentence; find one of your own.")
     first_gap, second_gap = gaps
     apart, together = words.pairs(line, gaps, first_gap, second_gap, LIKELIEST)
     (separate, _), (best, p) = apart[0], together[0]
-    first, second = words.symbols.write(separate), words.symbols.write(best)
+    first, second = " ".join(separate), " ".join(best)
     if separate == best:
         raise Symptom(
             f"Both ways find {first!r}. Which two words would you know at once to belong "
@@ -228,7 +230,7 @@ def _judge_apart(answer: Any) -> str:
 check_apart = Exercise(
     solution="He came home at _ _ in the evening.",
     minutes=8,
-    solved="Each guess of the first pair was good by itself.",
+    solved="Each gap was guessed as if nobody knew what the other one holds.",
     judge=_judge_apart,
 )
 """Mark a sentence whose two gaps are filled in another way apart than together."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from torch import Tensor
+
 from cloze.prediction.answers import Guess, top_k
 from cloze.prediction.predictors import Predictor, listed
 from cloze.vocabulary import GAP, MASK
@@ -52,10 +54,20 @@ NOT_ASKED = (
 
 def answers(predictor: Predictor, sentence: str, k: int = 5) -> list[str]:
     """Return what a model of word pieces finds likeliest in the gap of a sentence."""
+    best = top_k(_answer_to(predictor, sentence), k, predictor.symbols.known)
+    return [guess.character for guess in best]
+
+
+def probabilities(predictor: Predictor, sentence: str, *words: str) -> list[float]:
+    """Return the probability of each word in the gap of a sentence."""
+    answer = _answer_to(predictor, sentence)
+    return [answer[predictor.symbols.known.index(word)].item() for word in words]
+
+
+def _answer_to(predictor: Predictor, sentence: str) -> Tensor:
     line, _ = predictor.symbols.read(sentence, predictor.max_len)
     gap = line.index(GAP)
-    best = top_k(predictor.predict(line, [gap])[gap], k, predictor.symbols.known)
-    return [guess.character for guess in best]
+    return predictor.predict(line, [gap])[gap]
 
 
 def ask_bert(model: Any = None, tokenizer: Any = None) -> str:
