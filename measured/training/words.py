@@ -1,14 +1,19 @@
 """How the words' encoder learned, and how good it is: ``python -m measured.training.words FOLDER``.
 
-The folder is that of ``measured.words.train``. All held-out losses are means over the positions of
-the fixed masks (15%, 80/10/10), with up to 32,768 pieces of each source.
+The folder is that of ``measured.words.train``. If the run there was begun with the shipped encoder
+(``--begin``), name a copy of that one's ``words.json`` after the folder: its training is told, too.
+
+All held-out losses are means over the positions of the fixed masks (15%, 80/10/10), with up to
+32,768 pieces of each source.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -171,10 +176,23 @@ def main() -> None:
     text = Text(folder)
     whole = load_model(folder / "words.safetensors")
     run = TrainingRun.load(folder / "run.safetensors", text, MASKED)
-    made = {"steps": run.step, "pieces": run.history[-1].characters, "seconds": round(run.seconds)}
-    file = ResultsFile(__spec__.name, LESSONS / "training" / "words.json", **made)
+    results = LESSONS / "training" / "words.json"
+    told: dict[str, Any] = {"steps": 0, "pieces": 0, "seconds": 0, "curve": {"training (30%)": []}}
+    if sys.argv[2:]:
+        told = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
+    made = {
+        "steps": told["steps"] + run.step,
+        "pieces": told["pieces"] + run.history[-1].characters,
+        "seconds": told["seconds"] + round(run.seconds),
+    }
+    points = [
+        (told["seconds"] + seconds, told["pieces"] + pieces, nats)
+        for seconds, pieces, nats in curve(run)
+    ]
+    file = ResultsFile(__spec__.name, results, **made)
     save_model(WORDS, whole, {"command": "python -m measured.words.train", **made}, bits=8)
-    file.measure("curve", lambda _: curve(run), ["training (30%)"])
+    both = [*told["curve"]["training (30%)"], *points]
+    file.measure("curve", lambda _: both, ["training (30%)"])
     rounded = load_model(WORDS)
     file.measure("by source", lambda _: by_source(folder, text, whole, rounded), ["held out"])
 
