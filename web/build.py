@@ -13,16 +13,17 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from markupsafe import Markup
 
+from cloze import checkpoint
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus
 from cloze.explorer import MaskExplorer
-from cloze.explorer.widget import EXAMPLES
+from cloze.explorer.widget import EXAMPLES, Example
 from cloze.files import FileError
 from cloze.heads import MaskedLM
 from cloze.lessons.training import plateau, results
@@ -58,6 +59,15 @@ DESCRIPTION = (
     "Guess the hidden letter of a line. Then see what three small models guess: from the left, "
     "from the right and from both sides. They run in your browser."
 )
+WORDS = "words.safetensors"
+"""The words' encoder, which is loaded when somebody asks for it."""
+WORD_EXAMPLES = {
+    "it takes the end": Example("He opened his umbrella because it was raining.", "umbrella"),
+    "who is she?": Example("The queen said that she would never forgive them.", "she"),
+    "a name of its own": Example("Captain Blythe's ship sailed in 1803, didn't it?", "ship"),
+    "two words at once": Example("I do not know where they went.", "where they"),
+    "an odd word": Example("The children ate their potato in the garden all day.", ""),
+}
 NAME = "the notebook series Cloze"
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
@@ -92,7 +102,8 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     for name, text in texts.items():
         paths.append(_written(folder / name, text))
     names = [path.relative_to(folder).as_posix() for path in paths]
-    return [*paths, _written(folder / WORKER, worker(folder, names))]
+    paths.append(Path(shutil.copy(checkpoint.WORDS, folder)))
+    return [*paths, _written(folder / WORKER, worker(folder, names, [WORDS]))]
 
 
 def _written(path: Path, text: str) -> Path:
@@ -234,9 +245,13 @@ def page(
         scripts: what is run, and what that reads.
     """
     model = shipped_model()
-    known = {name: each._asdict() for name, each in EXAMPLES.items()}
+    known, words = (
+        {name: each._asdict() for name, each in examples.items()}
+        for examples in (EXAMPLES, WORD_EXAMPLES)
+    )
     all_settings = {
         "examples": known,
+        "words": {"size": checkpoint.WORDS.stat().st_size, "examples": words},
         "training": training(),
         **settings,
     }
@@ -263,15 +278,25 @@ def page(
     return text
 
 
-def worker(folder: Path, names: Iterable[str]) -> str:
-    """Write the program that keeps these files of a folder for when there is no network."""
+def worker(folder: Path, names: Iterable[str], later: Sequence[str]) -> str:
+    """Write the program that keeps files of a folder for when there is no network.
+
+    Args:
+        folder: their folder.
+        names: of what is kept at once.
+        later: of what is kept as soon as somebody has asked for it.
+    """
     digest = hashlib.sha256()
-    for name in names:
+    for name in (*names, *later):
         digest.update(name.encode())
         digest.update((folder / name).read_bytes())
-    version = digest.hexdigest()[:16]
-    script = (HERE / WORKER).read_text("utf-8")
-    return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
+    constants = {
+        "VERSION": digest.hexdigest()[:16],
+        "FILES": ["./", *names],
+        "LATER": later,
+    }
+    lines = [f"const {name} = {json.dumps(value)};\n" for name, value in constants.items()]
+    return "".join(lines) + (HERE / WORKER).read_text("utf-8")
 
 
 def hosted(series: str | None, address: str) -> str:

@@ -1,5 +1,7 @@
-// Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing.
+// Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing; and
+// #words=… for a line that is read in pieces of words.
 
+import { written as line } from "../src/cloze/explorer/parts.js";
 import { VIEWS } from "../src/cloze/explorer/views.js";
 import Explorer from "../src/cloze/explorer/widget.js";
 import { join, problemOf } from "../src/cloze/widgets/browser/element.js";
@@ -9,9 +11,9 @@ import { ValueError } from "../src/cloze/widgets/browser/widget.js";
  * Return the part of an address, from # on, that shows what an explorer shows.
  * @param {Explorer} explorer
  */
-export function written({ state: { truth, masked, gaps, view } }) {
+export function written({ state: { truth, masked, gaps, view, symbols } }) {
   const mask = masked.filter((at) => !gaps.includes(at)); // the line shows its own gaps
-  const carried = new URLSearchParams({ line: truth.join("") });
+  const carried = new URLSearchParams({ [symbols.wide ? "words" : "line"]: line(symbols, truth) });
   if (mask.length) carried.set("mask", `${mask}`);
   if (view !== "guesses") carried.set("view", view);
   return `#${carried.toString().replaceAll("%2C", ",")}`;
@@ -19,6 +21,9 @@ export function written({ state: { truth, masked, gaps, view } }) {
 
 /** The explorer of a page that can be opened with a link; what is wrong with one stands above it. */
 export class LinkedExplorer extends Explorer {
+  /** @type {(words: boolean) => Promise<void>} Has words read, or letters. */
+  read = async () => {};
+
   markup() {
     return join([problemOf("link"), super.markup()]);
   }
@@ -29,10 +34,11 @@ export class LinkedExplorer extends Explorer {
    */
   async do_link({ hash }) {
     const carried = new URLSearchParams(hash.replace(/^#/, ""));
-    if (![...carried.keys()].some((name) => ["line", "mask", "view"].includes(name))) return;
+    if (!["line", "words", "mask", "view"].some((name) => carried.has(name))) return;
     try {
-      const text = carried.get("line");
+      const text = carried.get("words") ?? carried.get("line");
       if (text === null) throw new ValueError("It carries no line.");
+      await this.read(carried.has("words"));
       const { truth, words, n } = await this.ask("read", { text });
       if (n > truth.length)
         throw new ValueError(

@@ -8,9 +8,9 @@ import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import Files from "./files.js";
 import { LinkedExplorer, written } from "./link.js";
-import { ModelChoice, ModelList } from "./model_choice.js";
+import { ModelChoice, ModelList, OF_A_LINE } from "./model_choice.js";
 import { PageTraining } from "./train.js";
-import { exploring } from "./twins/answers.js";
+import { answersBy, beginning, exploring } from "./twins/answers.js";
 import { writing } from "./twins/generation.js";
 import { loadPredictors } from "./twins/predictors.js";
 
@@ -32,8 +32,9 @@ const root = document.documentElement;
 /**
  * The bytes of a file beside the page, or of one that is written into it.
  * @param {string} name
+ * @param {(n: number) => void} [told]  Is told how many have come.
  */
-async function bytes(name) {
+async function bytes(name, told = () => {}) {
   const inside = document.getElementById(name);
   if (inside) return Uint8Array.from(atob(inside.textContent), (c) => c.charCodeAt(0)).buffer;
   const answer = await fetch(name).catch(() => null);
@@ -41,7 +42,15 @@ async function bytes(name) {
     const status = answer?.status ?? "no answer";
     throw new ValueError(`${name} cannot be loaded (${status}); reload the page.`);
   }
-  return answer.arrayBuffer();
+  let n = 0;
+  const count = new TransformStream({
+    transform(part, passed) {
+      n += part.length;
+      told(n);
+      passed.enqueue(part);
+    },
+  });
+  return new Response(answer.body?.pipeThrough(count)).arrayBuffer();
 }
 
 /** What trains: the address of a module beside the page, or a script that is written into it. */
@@ -119,12 +128,27 @@ async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
-  const choice = new ModelChoice(await loadPredictors(bytes, module), module);
+  const series = await loadPredictors(bytes, module);
+  const choice = new ModelChoice(series, module, bytes, trainer(), settings.words);
   /** @type {Model<{ paid: Paid[] }>} */
   const paid = new Model({ paid: [] });
-  const explorer = new LinkedExplorer(
-    exploring(() => choice.predictors, settings.examples, null, paid),
+  const model = exploring(
+    beginning(series.both, settings.examples),
+    answersBy((what, sent) => choice.ask(what, sent)),
+    paid,
   );
+  const explorer = new LinkedExplorer(model);
+  explorer.read = (words) => choice.read(words);
+  /** @type {Map<boolean, object>} */
+  const kept = new Map(); // what was shown of letters, and of words
+  let words = false;
+  choice.model.on("change:who", () => {
+    const shown = Object.fromEntries(OF_A_LINE.map((name) => [name, model.get(name)]));
+    const before = kept.set(words, shown).get(choice.reads) ?? choice.begins;
+    const other = words === choice.reads ? {} : before;
+    words = choice.reads;
+    model.assign({ ...other, revision: model.get("revision") + 1 });
+  });
   const follow = () => explorer.act("link", { hash: location.hash });
   if (location.hash) await follow();
   show(explorer, place);
@@ -159,23 +183,15 @@ async function main() {
   show(files, named("files"));
   dropped(named("files"), files);
   // Another model writes from the beginning.
-  const write = () => {
+  const write = async () => {
     const place = document.createElement("div");
+    const written = await writing((chosen) => choice.ask("write", chosen), { line: TO_WRITE });
     named("unmasking").replaceChildren(place);
-    show(new Unmasking(writing(choice.writer, { line: TO_WRITE })), place);
+    show(new Unmasking(written), place);
   };
-  write();
-  choice.model.on("change:who", () => {
-    explorer.model.set("revision", explorer.model.get("revision") + 1);
-    write();
-  });
-  for (const id of ["explorer", "unmasking"]) {
-    const list = named(`who-${id}`);
-    choice.model.on("change:words", () => {
-      list.hidden = false;
-    });
-    show(new ModelList(choice.model), list);
-  }
+  await write();
+  choice.model.on("change:who", write);
+  for (const id of ["explorer", "unmasking"]) show(new ModelList(choice.model), named(`who-${id}`));
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }

@@ -19,11 +19,11 @@ const TRAINS = "TrainingCurve";
  * @param {Loaded} loaded
  */
 async function exploring(state, { predictors, examples }) {
-  const { exploring } = await import("./twins/answers.js");
+  const { beginning, exploring, Readers } = await import("./twins/answers.js");
   /** @type {string[]} */
   const names = state.readers ?? Object.keys(predictors);
   const shown = Object.fromEntries(names.map((name) => [name, predictors[name]]));
-  return exploring(() => shown, examples, state);
+  return exploring(beginning(shown[names[0]], examples, state), new Readers(() => shown));
 }
 
 /**
@@ -34,8 +34,8 @@ const WITH_MODELS = {
   MaskExplorer: exploring,
   Inside: exploring,
   async Unmasking(state, { predictors }) {
-    const { writing } = await import("./twins/generation.js");
-    return writing(predictors.both, state);
+    const { unmasked, writing } = await import("./twins/generation.js");
+    return writing((chosen) => unmasked(predictors.both, chosen), state);
   },
 };
 

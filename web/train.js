@@ -41,14 +41,15 @@ const NO_SEAL = "A browser seals files only on pages that came over https.";
 const ENDED = "What trained in the background has ended; press Start or Resume.";
 const NOTHING = { note: "", own: "", kept: false };
 
-/** A worker that trains, and what is expected of it. */
-class Thread {
+/** A worker that trains, or answers for the words' encoder, and what is expected of it. */
+export class Thread {
   #hear;
   #ended;
   /** @type {Worker | undefined} */
   #worker;
-  /** @type {PromiseWithResolvers<any> | undefined} */
-  #waiting; // for an answer
+  /** @type {Map<number, PromiseWithResolvers<any>>} */
+  #waiting = new Map(); // for answers
+  #asked = 0;
   #silent = 0; // seconds
   /** Whether the worker has something to go on with. */
   begun = false;
@@ -67,7 +68,7 @@ class Thread {
     this.#ended = ended;
     // By counting seconds, because a device that was asleep has only been silent for one.
     setInterval(() => {
-      const busy = this.#worker && (this.#waiting || this.wanted);
+      const busy = this.#worker && (this.#waiting.size || this.wanted);
       this.#silent = busy ? this.#silent + 1 : 0;
       if (this.#silent > SILENCE) this.#end();
     }, 1000);
@@ -82,8 +83,9 @@ class Thread {
     worker.onmessage = ({ data }) => {
       if (worker !== this.#worker) return;
       this.#silent = 0;
-      if ("answer" in data) this.#waiting?.resolve(data.answer);
-      else if (data.asked) this.#waiting?.reject(new ValueError(data.failure));
+      const waiting = this.#waiting.get(data.id);
+      if ("answer" in data) waiting?.resolve(data.answer);
+      else if (waiting) waiting.reject(new ValueError(data.failure));
       else if (data.failure) this.#end(data.failure);
       else this.#hear(data);
     };
@@ -100,8 +102,8 @@ class Thread {
 
   #end(failure = ENDED) {
     this.dismiss();
-    if (this.#waiting) this.#waiting.reject(new ValueError(failure));
-    else this.#ended(failure);
+    if (!this.#waiting.size) this.#ended(failure);
+    for (const waiting of this.#waiting.values()) waiting.reject(new ValueError(failure));
   }
 
   /**
@@ -112,12 +114,11 @@ class Thread {
   async ask(what, given) {
     if (!this.#worker) throw new ValueError(ENDED);
     const answer = Promise.withResolvers();
-    this.#waiting = answer;
+    const id = ++this.#asked;
+    this.#waiting.set(id, answer);
     this.#silent = 0;
-    this.#worker.postMessage({ ask: what, given });
-    return answer.promise.finally(() => {
-      this.#waiting = undefined;
-    });
+    this.#worker.postMessage({ ask: what, given, id });
+    return answer.promise.finally(() => this.#waiting.delete(id));
   }
 
   /** @param {boolean} wanted  Whether to train, or to stop. */

@@ -196,16 +196,19 @@ static Linear linear_parameters(int out, int in) {
 }
 
 // Make room for a model and for batches of so many lines; direction 0 is both, −1 left, 1 right.
+// A model that is not to be trained needs a third of the room, and answers from large vocabularies too.
 int EXPORT(make)(int vocab_size, int max_len, int d_model, int n_heads, int n_layers, int d_ff,
-                 int looks, double rotary_base, int batch) {
+                 int looks, double rotary_base, int batch, int trains) {
   top = (unsigned long)&__heap_base;
   V = vocab_size, L = max_len, D = d_model, H = n_heads, N = n_layers, F = d_ff;
   direction = looks, B = batch, d_head = D / H;
   if (N > MOST_LAYERS) return 0;
   n_parameters = V * D + N * (4 * D + 4 * (D * D + D) + F * D + F + D * F + D) + 2 * D + V * D + V;
   parameters = next = floats(n_parameters);
-  gradients = floats(n_parameters);
-  first_moments = floats(n_parameters), second_moments = floats(n_parameters);
+  if (trains) {
+    gradients = floats(n_parameters);
+    first_moments = floats(n_parameters), second_moments = floats(n_parameters);
+  }
   embedding = parameter(V * D);
   int most = B * L, widest = F > D ? F : D;
   FOR(n, N) {
@@ -224,14 +227,18 @@ int EXPORT(make)(int vocab_size, int max_len, int d_model, int n_heads, int n_la
   }
   last_norm = norm_parameters(), head = linear_parameters(V, D);
   x_last = floats(most * D), normed_last = floats(most * D), deviation_last = floats(most);
-  states = floats(most * D), logits = floats(most * V), d_logits = floats(most * V);
-  table = floats(V * D), table_hat = floats(V * D), table_deviation = floats(V);
-  d_table = floats(V * D);
-  FOR(i, 3) {
-    table_of[i] = floats(V * D);
-    d_heads[i] = floats(most * D);
+  states = floats(most * D), logits = floats(most * V);
+  int room = widest * most;  // for rows
+  if (trains) {
+    d_logits = floats(most * V);
+    table = floats(V * D), table_hat = floats(V * D), table_deviation = floats(V);
+    d_table = floats(V * D);
+    FOR(i, 3) {
+      table_of[i] = floats(V * D);
+      d_heads[i] = floats(most * D);
+    }
+    room = widest * (most > D ? most : D) + V * D;  // and for a matrix that takes a step
   }
-  int room = widest * (most > D ? most : D) + V * D;  // for rows, and for a matrix that takes a step
   d_x = floats(room), d_mid = floats(room), d_rows = floats(room), d_hidden = floats(room);
   d_input = floats(room), d_weights = floats(L * L);
   ids = take(4ul * most), selected = take(4ul * most), labels = take(4ul * most);
@@ -394,12 +401,13 @@ void EXPORT(forward)(int n_lines, int line_length, int count) {
     choose(n);
     Linear projections[3] = {layer->query, layer->key, layer->value};
     float *heads[3] = {layer->q, layer->k, layer->v};
-    if (n == 0) norm(embedding, V, layer->attention_norm, table_hat, table_deviation, table);
+    int looked_up = n == 0 && table;
+    if (looked_up) norm(embedding, V, layer->attention_norm, table_hat, table_deviation, table);
     else norm(layer->x, rows, layer->attention_norm, layer->normed, layer->deviation, d_rows);
     FOR(i, 3) {  // queries of the rows to be finished, keys and values of all
       const int *which = i ? everywhere : finished;
       int n_rows = i ? rows : m;
-      if (n == 0) {  // the same of a symbol wherever it stands: computed once and looked up
+      if (looked_up) {  // the same of a symbol wherever it stands: computed once and looked up
         linear(table, V, projections[i], D, D, table_of[i]);
         FOR(r, n_rows) __builtin_memcpy(d_mid + r * D, table_of[i] + ids[which[r]] * D, 4ul * D);
       } else {

@@ -1,11 +1,13 @@
-// Trains in a thread of its own, so that the page stays responsive. It answers requests: read a text,
-// look into a file, begin, save the run or the model. On {go: true} it trains and reports its progress,
+// Works in a thread of its own, so that the page stays responsive. It answers requests: read a text,
+// look into a file, begin, save the run or the model, have the words' encoder answer. On {go: true} it trains and reports its progress,
 // on {go: false} it stops. The workers that it hires run this script, too: they are asked to help, and
 // then for one piece of work after the other.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
+import { beginning, Readers } from "../twins/answers.js";
 import { baselineLosses } from "../twins/baselines.js";
 import { bytesOf, corpusOf, idsOf, readText } from "../twins/corpus.js";
+import { loadWords } from "../twins/predictors.js";
 import { ALPHABET, GAP, VOCABULARY } from "../twins/vocabulary.js";
 import { run as hired, work } from "./crew.js";
 import { Engine } from "./engine.js";
@@ -14,6 +16,7 @@ import { readFile, takeOver, written, writtenModel } from "./run_file.js";
 import { cut, mask, SHARDS, Training } from "./training.js";
 
 /** @import { Config } from "./engine.js" */
+/** @import { Examples } from "../twins/answers.js" */
 /** @import { Corpus } from "../twins/corpus.js" */
 /** @import { Step } from "./run_file.js" */
 /** @import { Batch, Recipe } from "./training.js" */
@@ -158,6 +161,18 @@ async function help({ module, config, lines }) {
   return true;
 }
 
+/**
+ * Have the words' encoder answer in this thread.
+ * @param {{ bytes: ArrayBuffer, module: ArrayBuffer, examples: Examples }} given
+ * @returns  What an explorer begins with.
+ */
+async function words({ bytes, module, examples }) {
+  const predictor = await loadWords(bytes, new WebAssembly.Module(module));
+  const readers = /** @type {any} */ (new Readers(() => ({ both: predictor })));
+  answers.tell = async ({ what, sent }) => readers[what](sent);
+  return beginning(predictor, examples);
+}
+
 /** The mean loss on held-out text, in nats. */
 function heldOutLoss() {
   const { engine, recipe } = training;
@@ -287,17 +302,17 @@ function sentence(error) {
 }
 
 /** @type {Record<string, (given: any) => Promise<unknown>>} */
-const answers = { read, look, begin, keep, model, help };
+const answers = { read, look, begin, keep, model, help, words };
 
-addEventListener("message", async ({ data: { ask, given, go: goes } }) => {
+addEventListener("message", async ({ data: { ask, given, id, go: goes } }) => {
   try {
     if (ask) {
       await stepping; // half a step is nothing to go on from
       const answer = /** @type {any} */ (await answers[ask](given));
-      postMessage({ answer }, { transfer: answer?.numbers ? [answer.numbers.buffer] : [] });
+      postMessage({ answer, id }, { transfer: answer?.numbers ? [answer.numbers.buffer] : [] });
     } else if (goes) await go();
     else wanted = false;
   } catch (error) {
-    postMessage({ failure: sentence(error), asked: Boolean(ask) });
+    postMessage({ failure: sentence(error), id });
   }
 });

@@ -1,11 +1,11 @@
 // Models from safetensors files, as src/cloze/checkpoint.py writes and reads them.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { Engine, LOOKS, parametersOf } from "../engine/engine.js";
+import { engineOf, LOOKS, parametersOf } from "../engine/engine.js";
 import { isWhole, readSafetensors } from "./safetensors.js";
 import { VOCABULARY } from "./vocabulary.js";
 
-/** @import { Config } from "../engine/engine.js" */
+/** @import { Config, Engine } from "../engine/engine.js" */
 /** @import { RawTensors } from "./safetensors.js" */
 
 /**
@@ -87,13 +87,14 @@ function mustBeInRange(values, part, file) {
 }
 
 /**
- * Read a masked language model of characters, or a run that trains one.
+ * Read a masked language model, or a run that trains one.
  * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
+ * @param {boolean} [words]  Whether it reads pieces of words, and not characters.
  * @returns {Promise<{ tensors: RawTensors, about: any, parameters: Float32Array }>}
  * @throws {CheckpointError} It is damaged, or holds something else.
  */
-export async function readMasked(bytes, name) {
+export async function readMasked(bytes, name, words = false) {
   const { tensors, about } = await readCheckpoint(bytes, name);
   const { kind, config } = about ?? {};
   const objective = about?.model ?? about?.objective ?? "masked";
@@ -102,7 +103,9 @@ export async function readMasked(bytes, name) {
   const run = kind === "run";
   mustBeInRange(config, "config", name);
   if (run) mustBeInRange(about.recipe, "recipe", name);
-  if (about.vocabulary || config.vocab_size !== VOCABULARY.symbols.length)
+  const { ordinary = VOCABULARY.symbols, specials = [] } = about.vocabulary ?? {};
+  const known = config.vocab_size === ordinary.length + specials.length;
+  if (!known || Boolean(about.vocabulary) !== words)
     throw new CheckpointError(`${name} reads other symbols than the page; use it in Python.`);
   const shaped = config.d_model % (2 * config.n_heads) === 0 && config.direction in LOOKS;
   const parameters = shaped && parametersIn(tensors, config, run ? "model." : "");
@@ -115,14 +118,13 @@ export async function readMasked(bytes, name) {
  * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
  * @param {WebAssembly.Module} module  The engine.
+ * @param {boolean} [words]
  * @returns {Promise<{ engine: Engine, about: any }>}
  * @throws {CheckpointError} It is damaged, or holds something else.
  */
-export async function readModel(bytes, name, module) {
-  const { about, parameters } = await readMasked(bytes, name);
-  const engine = new Engine(await WebAssembly.instantiate(module), about.config);
-  engine.parameters.set(parameters);
-  return { engine, about };
+export async function readModel(bytes, name, module, words) {
+  const { about, parameters } = await readMasked(bytes, name, words);
+  return { engine: await engineOf(module, about.config, parameters), about };
 }
 
 /**
@@ -141,7 +143,9 @@ export async function readMeasurements(bytes, name) {
 const FROM = {
   F16: (bytes) => fromHalves(new Uint16Array(bytes)),
   F32: (bytes) => new Float32Array(bytes),
+  I8: (bytes) => Float32Array.from(new Int8Array(bytes)),
 };
+const SCALE = ".scale"; // ends the name of what the rows of an 8-bit matrix are multiplied with
 
 /**
  * Fraction and exponent of a half, moved to where a single has them, are the number times 2^−112,
@@ -174,6 +178,11 @@ function parametersIn(tensors, config, prefix = "") {
     if (!tensor || `${tensor.shape}` !== `${shape}`) return undefined;
     const values = FROM[tensor.dtype]?.(tensor.bytes);
     if (values?.length !== size) return undefined;
+    const scale = tensors.get(prefix + name + SCALE);
+    if (scale) {
+      const factors = FROM[scale.dtype](scale.bytes);
+      for (let i = 0; i < size; i++) values[i] *= factors[Math.floor((i * shape[0]) / size)];
+    }
     found.push(values);
   }
   // Memory is taken only for what is really there.

@@ -3,11 +3,11 @@
 // computed here from them.
 
 import { largest } from "../../src/cloze/explorer/parts.js";
-import { GAP } from "../../src/cloze/explorer/widget.js";
 import { PARTS, parametersOf } from "../engine/engine.js";
 import { Generator } from "../engine/generator.js";
 import { initial } from "../engine/training.js";
 import { logSoftmax } from "./predictors.js";
+import { GAP } from "./vocabulary.js";
 
 /**
  * @import { Question } from "../../src/cloze/explorer/parts.js"
@@ -196,9 +196,10 @@ export async function inside(predictor, question) {
  * @returns {Inside}
  */
 function answerTo(predictor, question, measurements) {
-  const { truth: line, masked, filled, focus: at, inside: settings } = question;
+  const { truth: line, masked, filled, focus, inside: settings } = question;
   const model = new Model(predictor.engine);
-  const { known } = predictor.symbols;
+  const { known, framed } = predictor.symbols;
+  const at = focus + framed; // in what the model reads
   const gaps = masked.filter((each) => !(each in filled));
   const held = line.map((symbol, place) => filled[place] ?? symbol);
   const ids = predictor.masked(held, gaps);
@@ -212,7 +213,7 @@ function answerTo(predictor, question, measurements) {
       changeOf(model, key, how, measurements, other, settings.everywhere, ids, at),
     );
   const now = changes.length ? model.run(ids, at, changes) : base;
-  const truth = line[at] === GAP ? -1 : known.indexOf(line[at]);
+  const truth = known.indexOf(line[focus]);
   /** @param {Float64Array} stream @returns {Reading} */
   const decoded = (stream) => {
     const logP = model.lens(stream, known.length);
@@ -238,7 +239,7 @@ function answerTo(predictor, question, measurements) {
       translated:
         matrix && bias ? decoded(plus(plus(stream, times(matrix, stream, width)), bias)) : null,
       before: now === base ? own.cost : decoded(base.streams[n]).cost,
-      heads: part === "attention" ? headsOf(model, now, layer) : [],
+      heads: part === "attention" ? headsOf(model, now, layer, framed, line.length) : [],
     });
   });
   return {
@@ -246,7 +247,7 @@ function answerTo(predictor, question, measurements) {
     looks: model.config.direction,
     means: measurements !== null,
     untrained: true,
-    effect: effectOf(model, question, known, { base, now, other }, changes),
+    effect: effectOf(model, question, at, known, { base, now, other }, changes),
   };
 }
 
@@ -284,14 +285,17 @@ function changeOf({ config }, key, how, measurements, other, everywhere, ids, at
  * @param {Model} model
  * @param {Parts} parts
  * @param {number} layer
+ * @param {number} framed  How many special symbols are read before the line.
+ * @param {number} length  Of the line.
  * @returns {Arc[][]}
  */
-function headsOf(model, parts, layer) {
+function headsOf(model, parts, layer, framed, length) {
   const moved = model.moved(parts, layer);
   const least = LEAST_MOVED * Math.max(...moved.flat());
   return moved.map((lengths, head) =>
     lengths
-      .map((moves, place) => /** @type {Arc} */ ([place, moves, parts.weights[layer][head][place]]))
+      .map((moves, n) => /** @type {Arc} */ ([n - framed, moves, parts.weights[layer][head][n]]))
+      .slice(framed, framed + length)
       .filter(([, moves]) => moves >= least),
   );
 }
@@ -301,21 +305,22 @@ function headsOf(model, parts, layer) {
  * effect holds all that comes after the changed parts as it was.
  * @param {Model} model
  * @param {Question} question
+ * @param {number} at  Where the gap is in what the model reads.
  * @param {string[]} known
  * @param {{ base: Parts, now: Parts, other: Parts | null }} runs
  * @param {ReturnType<typeof changeOf>[]} changes
  * @returns {Effect | null}
  */
-function effectOf(model, { truth, focus: at, inside: settings }, known, runs, changes) {
+function effectOf(model, { truth, focus, inside: settings }, at, known, runs, changes) {
   const { base, now, other } = runs;
   if (!other) return null;
   const last = base.streams.length - 1;
   const [before, after, elsewhere] = [base, now, other].map(({ streams }) =>
     model.lens(streams[last], known.length),
   );
-  const here = truth[at] === GAP ? known[largest([...before], 1)[0]] : truth[at];
-  const symbol = settings.other[at];
-  const there = symbol === GAP || symbol === here ? known[largest([...elsewhere], 1)[0]] : symbol;
+  const here = truth[focus] === GAP ? known[largest(before, 1)[0]] : truth[focus];
+  const symbol = settings.other[focus];
+  const there = symbol === GAP || symbol === here ? known[largest(elsewhere, 1)[0]] : symbol;
   if (here === there) return null;
   const { d_model: width, n_heads: heads } = model.config;
   let stream = base.streams[last];

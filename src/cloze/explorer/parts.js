@@ -119,7 +119,15 @@ export const titleOf = (name) => TITLES[name] ?? name;
  * @param {number} k
  */
 export function largest(values, k) {
-  return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
+  /** @type {number[]} */
+  const best = [];
+  values.forEach((value, i) => {
+    if (best.length === k && !(value > values[best[k - 1]])) return;
+    const place = best.findIndex((each) => value > values[each]);
+    best.splice(place < 0 ? best.length : place, 0, i);
+    best.length = Math.min(best.length, k);
+  });
+  return best;
 }
 
 /**
@@ -174,4 +182,4 @@ export function parts({ truth, words }) {
 }
 
 /** @type {(symbols: State["symbols"], line: string[]) => string} */
-export const written = ({ wide }, line) => line.join(wide ? " " : "");
+export const written = ({ wide }, line) => line.join(wide ? " " : "").replaceAll(" ##", "");

@@ -52,7 +52,7 @@ export default class Unmasking extends Widget {
 
   /** The line as text, `_` for a gap that is still open. */
   get text() {
-    return this.frame.line.join(this.get("separator"));
+    return this.frame.line.join(this.get("separator")).replaceAll(" ##", "");
   }
 
   /** Whether the last step has been taken. */
