@@ -8,7 +8,7 @@ import "./worker.js";
 
 const [, , folder] = process.argv; // of the page
 const MODULES = [
-  ...["answers", "baselines", "checkpoint", "corpus", "generation", "inside", "predictors"].map(
+  ...["answers", "baselines", "checkpoint", "corpus", "generation", "inside", "predictors", "symbols"].map(
     (name) => `twins/${name}`,
   ),
   ...["twins/vocabulary", "engine/engine", "engine/generator", "engine/run_file"],
