@@ -6,7 +6,7 @@ import { Model, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { counted, percent } from "../src/cloze/widgets/browser/words.js";
 import { engineOf } from "./engine/engine.js";
 import { Readers } from "./twins/answers.js";
-import { Baseline, MaskedPredictor } from "./twins/predictors.js";
+import { MaskedPredictor } from "./twins/predictors.js";
 import { CHARACTERS } from "./twins/symbols.js";
 import { Words } from "./words.js";
 
@@ -78,7 +78,7 @@ export class ModelChoice {
   async take({ config, parameters, steps, heldOut, text, frequencies }) {
     const engine = await engineOf(this.module, config, parameters);
     const baseline = frequencies
-      ? new Baseline(frequencies, "your text")
+      ? { probabilities: frequencies, text: "your text" }
       : this.series.both.baseline;
     this.#yours = { [YOURS]: new MaskedPredictor(engine, YOURS, CHARACTERS, baseline) };
     const loss = heldOut === null ? "" : `, held-out loss ${heldOut.toFixed(2)} nats`;
@@ -102,10 +102,7 @@ export class ModelChoice {
    * @param {any} sent
    */
   ask(what, sent) {
-    const readers = /** @type {Record<string, (sent: any) => any>} */ (
-      /** @type {unknown} */ (this.#readers)
-    );
-    return this.reads ? this.words.ask(what, sent) : readers[what](sent);
+    return (this.reads ? this.words : this.#readers).ask(what, sent);
   }
 }
 

@@ -10,7 +10,7 @@ import Files from "./files.js";
 import { LinkedExplorer, written } from "./link.js";
 import { ModelChoice, ModelList, OF_A_LINE } from "./model_choice.js";
 import { PageTraining } from "./train.js";
-import { answersBy, beginning, exploring } from "./twins/answers.js";
+import { beginning, exploring } from "./twins/answers.js";
 import { writing } from "./twins/generation.js";
 import { loadPredictors } from "./twins/predictors.js";
 
@@ -134,7 +134,7 @@ async function main() {
   const paid = new Model({ paid: [] });
   const model = exploring(
     beginning(series.both, settings.examples),
-    answersBy((what, sent) => choice.ask(what, sent)),
+    (what, sent) => choice.ask(what, sent),
     paid,
   );
   const explorer = new LinkedExplorer(model);

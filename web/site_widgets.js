@@ -23,7 +23,9 @@ async function exploring(state, { predictors, examples }) {
   /** @type {string[]} */
   const names = state.readers ?? Object.keys(predictors);
   const shown = Object.fromEntries(names.map((name) => [name, predictors[name]]));
-  return exploring(beginning(shown[names[0]], examples, state), new Readers(() => shown));
+  const readers = new Readers(() => shown);
+  const begins = beginning(shown[names[0]], examples, state);
+  return exploring(begins, (what, sent) => readers.ask(what, sent));
 }
 
 /**

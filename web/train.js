@@ -58,11 +58,11 @@ export class Thread {
 
   /**
    * @param {string | Blob} script
-   * @param {(data: any) => void} hear  Is given what the worker sends unasked.
-   * @param {(failure: string) => void} ended  Is told why the worker can do no more, where nobody waits
+   * @param {(data: any) => void} [hear]  Is given what the worker sends unasked.
+   * @param {(failure: string) => void} [ended]  Is told why the worker can do no more, where nobody waits
    *   for an answer.
    */
-  constructor(script, hear, ended) {
+  constructor(script, hear = () => {}, ended = () => {}) {
     this.script = script;
     this.#hear = hear;
     this.#ended = ended;

@@ -22,11 +22,7 @@ export class Words {
   constructor(bytes, script, examples, told) {
     this.#bytes = (/** @type {string} */ name) => bytes(name, told);
     this.#examples = examples;
-    this.#thread = new Thread(
-      script,
-      () => {},
-      () => {},
-    );
+    this.#thread = new Thread(script);
   }
 
   /** Have it loaded; what an explorer begins with is returned. */

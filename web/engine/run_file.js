@@ -164,13 +164,6 @@ export async function readFile(bytes, name) {
  */
 function mustBeRun({ about, tensors }, name) {
   const { config, recipe, history } = about;
-  /** @param {unknown} step */
-  const isStep = (step) =>
-    Array.isArray(step) &&
-    step.length === 5 &&
-    step.every((x, i) => (i === 4 && x === null) || Number.isFinite(x));
-  if (!Array.isArray(history) || history.length > recipe.steps || !history.every(isStep))
-    throw misfit(name, "its history is not that of such a run");
   if (recipe.length > config.max_len) throw misfit(name, "its windows are too long for it");
   if (tensors.get("generator")?.bytes.byteLength !== STATE_BYTES) throw misfit(name);
   for (const [tensor, , kind, , size] of places(config)) {

@@ -3,12 +3,14 @@
 // on {go: false} it stops. The workers that it hires run this script, too: they are asked to help, and
 // then for one piece of work after the other.
 
+import { largest } from "../../src/cloze/explorer/parts.js";
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { beginning, Readers } from "../twins/answers.js";
 import { baselineLosses } from "../twins/baselines.js";
 import { bytesOf, corpusOf, idsOf, readText } from "../twins/corpus.js";
-import { loadWords } from "../twins/predictors.js";
-import { ALPHABET, GAP, VOCABULARY } from "../twins/vocabulary.js";
+import { loadWords, MaskedPredictor } from "../twins/predictors.js";
+import { CHARACTERS } from "../twins/symbols.js";
+import { ALPHABET } from "../twins/vocabulary.js";
 import { run as hired, work } from "./crew.js";
 import { Engine } from "./engine.js";
 import { Generator } from "./generator.js";
@@ -68,7 +70,7 @@ let heldOut;
 let batches;
 /** @type {Training} */
 let training;
-/** @type {Int32Array} */
+/** @type {string[]} What the model fills as it learns. */
 let line;
 /** @type {Set<number>} After which steps held-out loss is measured. */
 let due;
@@ -136,9 +138,7 @@ async function begin({ module: bytes, workers, script, run, ...given }) {
   training = new Training(new WebAssembly.Instance(module), config, corpus.text, recipe);
   if (file) takeOver(training, file);
   history = file?.about.history ?? [];
-  line = Int32Array.from(given.line, (each) =>
-    each === GAP ? VOCABULARY.maskId : ALPHABET.indexOf(each),
-  );
+  line = [...given.line];
   const shares = Array.from({ length: recipe.evaluations }, (_, k) => (k + 1) / recipe.evaluations);
   due = new Set(shares.map((share) => Math.max(1, Math.round(recipe.steps * share ** 2))));
   batches = cut(heldOut, recipe.batch_size * recipe.length);
@@ -168,8 +168,8 @@ async function help({ module, config, lines }) {
  */
 async function words({ bytes, module, examples }) {
   const predictor = await loadWords(bytes, new WebAssembly.Module(module));
-  const readers = /** @type {any} */ (new Readers(() => ({ both: predictor })));
-  answers.tell = async ({ what, sent }) => readers[what](sent);
+  const readers = new Readers(() => ({ both: predictor }));
+  answers.tell = async ({ what, sent }) => readers.ask(what, sent);
   return beginning(predictor, examples);
 }
 
@@ -183,14 +183,8 @@ function heldOutLoss() {
 
 /** The model's first choice at each gap of the line. */
 function filled() {
-  const { engine } = training;
-  const ordinary = engine.config.vocab_size - 1;
-  const gaps = [...line.keys()].filter((i) => line[i] === ordinary);
-  const logits = engine.logits(line, line.length, Int32Array.from(gaps));
-  return gaps.map((_, k) => {
-    const row = logits.subarray(k * (ordinary + 1), k * (ordinary + 1) + ordinary);
-    return VOCABULARY.symbols[row.indexOf(Math.max(...row))];
-  });
+  const { at, positions } = new MaskedPredictor(training.engine, "", CHARACTERS).predict(line, []);
+  return positions.flatMap((gap) => largest(at(gap), 1).map((i) => CHARACTERS.known[i]));
 }
 
 /**

@@ -92,7 +92,10 @@ export class Readers {
       }),
       baseline: baseline && {
         text: baseline.text,
-        costs: byPosition(known, (at) => baseline.cost(symbols.known.indexOf(truth[at]))),
+        costs: byPosition(
+          known,
+          (at) => -Math.log(baseline.probabilities[symbols.known.indexOf(truth[at])]),
+        ),
       },
       best: byPosition(open, (at) =>
         largest(last.at(at), BEST).map((i) => [symbols.known[i], last.at(at)[i]]),
@@ -204,22 +207,17 @@ export class Readers {
   write(chosen) {
     return unmasked(this.#last, chosen);
   }
-}
 
-/**
- * Answer an explorer's questions by a function that is told what is asked.
- * @param {(what: string, sent: any) => any} ask
- * @returns {Answers}
- */
-export const answersBy = (ask) =>
-  /** @type {any} */ (
-    Object.fromEntries(
-      Object.getOwnPropertyNames(Readers.prototype).map((what) => [
-        what,
-        (/** @type {any} */ sent) => ask(what, sent),
-      ]),
-    )
-  );
+  /**
+   * Answer one of these questions, by its name.
+   * @param {string} what
+   * @param {any} sent
+   * @returns {any}
+   */
+  ask(what, sent) {
+    return /** @type {Record<string, any>} */ (/** @type {unknown} */ (this))[what](sent);
+  }
+}
 
 /** @type {(symbols: Symbols, line: string[]) => Line["words"]} */
 const wordsOf = (symbols, line) =>
@@ -249,11 +247,12 @@ function follow(from, to) {
 /**
  * Make the model of an explorer.
  * @param {Traits} begins
- * @param {Answers} answers
+ * @param {(what: string, sent: any) => unknown} ask  Answers its questions, which are those of `Readers`.
  * @param {Model<{ paid: Paid[] }>} paid  The model of a tally, which has what the explorer's has.
  */
-export function exploring(begins, answers, paid = new Model({ paid: [] })) {
-  const model = new Model(begins, answers);
+export function exploring(begins, ask, paid = new Model({ paid: [] })) {
+  /** @type {Model<Traits, Answers>} */
+  const model = new Model(begins, ask);
   follow(model, paid);
   follow(paid, model);
   return model;

@@ -8,26 +8,8 @@ import { VOCABULARY } from "./vocabulary.js";
 /** @import { Config, Engine } from "../engine/engine.js" */
 /** @import { RawTensors } from "./safetensors.js" */
 
-/**
- * The least and the greatest of each number of a config and of a recipe, and whether it is whole, as
- * EncoderConfig and Recipe of src/cloze have them.
- * @type {Record<"config" | "recipe", [names: string, least: number, most: number, whole: boolean][]>}
- */
-export const RANGES = {
-  config: [
-    ["vocab_size max_len d_model n_heads n_layers d_ff", 1, 2 ** 16, true],
-    ["rotary_base", 1, 1e9, false],
-  ],
-  recipe: [
-    ["batch_size length", 1, 2 ** 16, true],
-    ["learning_rate matrix_learning_rate query_key_learning_rate weight_decay", 0, 10, false],
-    ["steps", 1, 1e8, true],
-    ["evaluations", 0, 1000, true],
-    ["seed", 0, 2 ** 63 - 1024, true], // JavaScript has no larger number below 2⁶³
-    ["mask_prob", 0, 1, false],
-    ["warmup", 0, 0.99, false],
-  ],
-};
+/** What of a config is a number above 0, as in EncoderConfig of src/cloze. */
+const NUMBERS = "vocab_size max_len d_model n_heads n_layers d_ff rotary_base".split(" ");
 
 /** A checkpoint that cannot be used; the message says why and what to do. */
 export class CheckpointError extends ValueError {
@@ -70,23 +52,6 @@ export const misfit = (name, why) =>
   );
 
 /**
- * @param {any} values
- * @param {"config" | "recipe"} part
- * @param {string} file  What errors call it.
- * @throws {CheckpointError} A number is out of range.
- */
-function mustBeInRange(values, part, file) {
-  for (const [names, least, most, whole] of RANGES[part]) {
-    for (const name of names.split(" ")) {
-      const value = values?.[name];
-      const fits = whole ? Number.isInteger(value) : Number.isFinite(value);
-      if (!fits || value < least || value > most)
-        throw misfit(file, `its ${name} is ${JSON.stringify(value)}`);
-    }
-  }
-}
-
-/**
  * Read a masked language model, or a run that trains one.
  * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
@@ -100,15 +65,17 @@ export async function readMasked(bytes, name, words = false) {
   const objective = about?.model ?? about?.objective ?? "masked";
   if ((kind !== "run" && kind !== "model") || objective !== "masked")
     throw new CheckpointError(`${name} holds no masked language model; choose another file.`);
-  const run = kind === "run";
-  mustBeInRange(config, "config", name);
-  if (run) mustBeInRange(about.recipe, "recipe", name);
   const { ordinary = VOCABULARY.symbols, specials = [] } = about.vocabulary ?? {};
-  const known = config.vocab_size === ordinary.length + specials.length;
+  const known = config?.vocab_size === ordinary.length + specials.length;
   if (!known || Boolean(about.vocabulary) !== words)
     throw new CheckpointError(`${name} reads other symbols than the page; use it in Python.`);
-  const shaped = config.d_model % (2 * config.n_heads) === 0 && config.direction in LOOKS;
-  const parameters = shaped && parametersIn(tensors, config, run ? "model." : "");
+  // Nothing is taken memory for that is not there.
+  const shaped =
+    NUMBERS.every((each) => Number.isFinite(config[each]) && config[each] > 0) &&
+    config.n_layers < tensors.size &&
+    config.d_model % (2 * config.n_heads) === 0 &&
+    config.direction in LOOKS;
+  const parameters = shaped && parametersIn(tensors, config, kind === "run" ? "model." : "");
   if (!parameters) throw misfit(name);
   return { tensors, about, parameters };
 }

@@ -17,6 +17,15 @@ import { GAP } from "./vocabulary.js";
  *
  * @typedef {Map<string, Float32Array>} Measurements  What was measured inside a model, by the name of its tensor.
  *
+ * @typedef {object} Changed  What is put in the place of a part: values from `first` on, of one head or all.
+ * @property {number} layer
+ * @property {keyof typeof PARTS} part
+ * @property {number} head  -1 for all.
+ * @property {number} first
+ * @property {number} size
+ * @property {(row: number) => Float32Array} values
+ * @property {number[]} rows
+ *
  * @typedef {object} Parts  What one pass gave.
  * @property {Record<keyof typeof PARTS, Float32Array>[]} layers  (length, d_model) each; in the last
  *   layer only the gap's row.
@@ -76,8 +85,7 @@ class Model {
    * Read a line, and keep what its parts give; `changes` says what is put in their place.
    * @param {number[]} ids
    * @param {number} at
-   * @param {{ layer: number, part: keyof typeof PARTS, head: number, values: (row: number) =>
-   *   ArrayLike<number>, rows: number[] }[]} changes  Values are of one head, or of all.
+   * @param {Changed[]} changes
    * @returns {Parts}
    */
   run(ids, at, changes = []) {
@@ -85,13 +93,12 @@ class Model {
     const { d_model: width, n_heads: heads, n_layers } = this.config;
     const layers = Array.from({ length: n_layers }, (_, n) => n);
     const marked = [];
-    for (const { layer, part, head, values: given, rows } of changes) {
+    for (const { layer, part, head, first, values: given, rows } of changes) {
       const { values, replaced } = engine.part(layer, part);
-      const size = head < 0 ? width : width / heads;
       for (const row of rows) {
-        values.set(given(row), row * width + Math.max(head, 0) * size);
-        const first = row * heads + Math.max(head, 0);
-        replaced.fill(1, first, head < 0 ? first + heads : first + 1);
+        values.set(given(row), row * width + first);
+        const own = row * heads + Math.max(head, 0);
+        replaced.fill(1, own, head < 0 ? own + heads : own + 1);
       }
       marked.push(replaced);
     }
@@ -261,6 +268,7 @@ function answerTo(predictor, question, measurements) {
  * @param {boolean} everywhere
  * @param {number[]} ids
  * @param {number} at
+ * @returns {Changed}
  */
 function changeOf({ config }, key, how, measurements, other, everywhere, ids, at) {
   const [layer, head = -1] = key.split(".").map(Number);
@@ -277,7 +285,7 @@ function changeOf({ config }, key, how, measurements, other, everywhere, ids, at
     const from = row * width + first;
     return /** @type {Parts} */ (other).layers[layer][part].subarray(from, from + size);
   };
-  return { layer, part, head, values, rows };
+  return { layer, part, head, first, size, values, rows };
 }
 
 /**
@@ -308,7 +316,7 @@ function headsOf(model, parts, layer, framed, length) {
  * @param {number} at  Where the gap is in what the model reads.
  * @param {string[]} known
  * @param {{ base: Parts, now: Parts, other: Parts | null }} runs
- * @param {ReturnType<typeof changeOf>[]} changes
+ * @param {Changed[]} changes
  * @returns {Effect | null}
  */
 function effectOf(model, { truth, focus, inside: settings }, at, known, runs, changes) {
@@ -322,11 +330,9 @@ function effectOf(model, { truth, focus, inside: settings }, at, known, runs, ch
   const symbol = settings.other[focus];
   const there = symbol === GAP || symbol === here ? known[largest(elsewhere, 1)[0]] : symbol;
   if (here === there) return null;
-  const { d_model: width, n_heads: heads } = model.config;
+  const { d_model: width } = model.config;
   let stream = base.streams[last];
-  for (const { layer, part, head, values } of changes) {
-    const size = head < 0 ? width : width / heads;
-    const first = Math.max(head, 0) * size;
+  for (const { layer, part, head, first, size, values } of changes) {
     const old = base.layers[layer][part].subarray(at * width + first, at * width + first + size);
     const change = new Float64Array(width);
     change.set(

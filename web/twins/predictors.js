@@ -20,62 +20,10 @@ import { CHARACTERS, wordPieces } from "./symbols.js";
  * @typedef {number[]} Positions  Ascending; they count from 0.
  * @typedef {{ signal?: AbortSignal }} Options  A newer question aborts what runs: its
  *   promise is then rejected with an AbortError.
+ * @typedef {{ probabilities: number[], text: string }} Baseline  How frequent each symbol is in some text,
+ *   which is named in words that follow "in".
  * @typedef {Record<string, MaskedPredictor>} Predictors  By name: "left", "right" and "both".
  */
-
-// ── answers ──
-
-/** What one predictor answers at the gaps of one line. */
-export class Answer {
-  /**
-   * @param {Positions} positions  The gaps.
-   * @param {number[][]} probabilities  P(x_i | x̃), a row per gap in the order of `known`.
-   * @param {(number | null)[]} costs  −log P of the truth in nats; null where nobody knows it.
-   */
-  constructor(positions, probabilities, costs) {
-    this.positions = positions;
-    this.probabilities = probabilities;
-    this.costs = costs;
-  }
-
-  /**
-   * The distribution at a gap.
-   * @param {number} position
-   */
-  at(position) {
-    return this.probabilities[this.positions.indexOf(position)];
-  }
-
-  /**
-   * −log P of the truth at a gap in nats; null when it is not known.
-   * @param {number} position
-   */
-  cost(position) {
-    return this.costs[this.positions.indexOf(position)];
-  }
-}
-
-/** What one knows without looking at the line: how frequent each symbol is in some text. */
-export class Baseline {
-  /**
-   * @param {number[]} probabilities
-   * @param {string} text  Which text, in words that follow "in".
-   */
-  constructor(probabilities, text) {
-    this.probabilities = probabilities;
-    this.text = text;
-  }
-
-  /**
-   * −log P of a symbol, given by its place in `known`, in nats; infinite if it never occurred.
-   * @param {number} symbol
-   */
-  cost(symbol) {
-    return -Math.log(this.probabilities[symbol]);
-  }
-}
-
-// ── predictors ──
 
 const PIECE = 8; // milliseconds: half a frame, so that a page stays responsive meanwhile
 const TRIED_FIRST = 256; // how many symbols at the first of two gaps are tried to find the likeliest pairs
@@ -108,15 +56,18 @@ export class MaskedPredictor {
     const masked = this.masked(line, gaps);
     const hidden = [...line.keys()].filter((at) => masked[at + framed] === maskId);
     const logProbs = hidden.length ? this.#logProbs([masked], hidden) : [];
+    const probabilities = logProbs.map((row) => row.map(Math.exp));
     const costs = logProbs.map((row, r) => {
       const truth = known.indexOf(line[hidden[r]]);
       return truth < 0 ? null : -row[truth];
     });
-    return new Answer(
-      hidden,
-      logProbs.map((row) => row.map(Math.exp)),
-      costs,
-    );
+    return {
+      positions: hidden,
+      /** The distribution at a gap, in the order of `known`. */
+      at: (/** @type {number} */ position) => probabilities[hidden.indexOf(position)],
+      /** −log P of the truth at a gap; null when it is not known. */
+      cost: (/** @type {number} */ position) => costs[hidden.indexOf(position)],
+    };
   }
 
   /**
@@ -259,9 +210,10 @@ export function logSoftmax(logits) {
   return Array.from(logits, (logit) => logit - most - Math.log(sum));
 }
 
-function turn() {
-  return globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve));
-}
+/** Let others in. In a worker, questions would wait until `scheduler.yield` has had all its turns. */
+const turn = () =>
+  (globalThis.document && globalThis.scheduler?.yield?.()) ??
+  new Promise((resolve) => setTimeout(resolve));
 
 /**
  * The predictors of the page: one that reads to the left, one to the right, one on both sides.
@@ -277,8 +229,7 @@ export async function loadPredictors(bytes, module) {
       return { name, ...(await readModel(await bytes(file), file, module)) };
     }),
   );
-  const { probabilities, text } = models[2].about.baseline;
-  const baseline = new Baseline(probabilities, text);
+  const { baseline } = models[2].about;
   /** @type {Predictors} */
   const predictors = {};
   for (const { name, engine } of models) {

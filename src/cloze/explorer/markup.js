@@ -1,6 +1,7 @@
 // How the explorer looks around its views. What needs an answer keeps showing the last one, visibly
 // waiting, until the answer to what is seen has come.
 
+import { numberRow } from "../widgets/browser/cells.js";
 import {
   button,
   element,
@@ -212,11 +213,8 @@ function sums({ state, answer, present }, view) {
   const { readers, baseline } = answer;
   const { size, unit } = state.symbols;
   /** @type {(name: string, total: number, reader?: string) => Markup} */
-  const row = (name, total, reader) => {
-    const values = [inNats(total), inNats(total / n), inBits(total / n)];
-    const cells = values.map((value) => element("td", { class: "number" }, value));
-    return element("tr", { class: reader }, element("th", { scope: "row" }, name), ...cells);
-  };
+  const row = (name, total, reader) =>
+    numberRow(name, [inNats(total), inNats(total / n), inBits(total / n)], reader);
   const rows = readers.map((each) => row(titleOf(each.name), sum(costsOf(each)), each.name));
   if (baseline) {
     const text = `unigram: how frequent each ${unit} is in ${baseline.text}`;

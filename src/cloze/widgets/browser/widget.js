@@ -67,7 +67,7 @@ export class Model {
 
   /**
    * @param {State} values
-   * @param {Answers} [engine]
+   * @param {Answers | ((what: string, sent: any) => unknown)} [engine]
    */
   constructor(values, engine) {
     this.#values = { present: false, ...values };
@@ -116,17 +116,16 @@ export class Model {
   }
 
   /**
-   * Have the engine answer: `ask("predict", {line})` calls its `predict({line})`.
+   * Have the engine answer: `ask("predict", {line})` calls its `predict({line})`, or what it is with
+   * "predict" and that.
    * @template {keyof Answers & string} Q
    * @param {Q} what
    * @param {SentTo<Answers[Q]>} sent
    * @returns {Promise<AnswerTo<Answers[Q]>>}
    */
   async ask(what, sent) {
-    const engine = /** @type {Record<string, (sent: unknown) => AnswerTo<Answers[Q]>>} */ (
-      this.#engine
-    );
-    return engine[what](sent);
+    const engine = /** @type {any} */ (this.#engine);
+    return typeof engine === "function" ? engine(what, sent) : engine[what](sent);
   }
 
   /** @param {string} event */
