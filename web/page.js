@@ -8,14 +8,16 @@ import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import Files from "./files.js";
 import { LinkedExplorer, written } from "./link.js";
+import { loader } from "./load.js";
 import { ModelChoice, ModelList, OF_A_LINE } from "./model_choice.js";
 import { PageTraining } from "./train.js";
-import { beginning, exploring } from "./twins/answers.js";
+import { beginning } from "./twins/answers.js";
 import { writing } from "./twins/generation.js";
 import { loadPredictors } from "./twins/predictors.js";
 
 /**
- * @import { Paid } from "../src/cloze/explorer/hands.js"
+ * @import { Answers, Traits } from "../src/cloze/explorer/parts.js"
+ * @import { Bytes } from "./load.js"
  * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 
@@ -29,28 +31,15 @@ const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
 const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
+const beside = loader(location.href);
+
 /**
  * The bytes of a file beside the page, or of one that is written into it.
- * @param {string} name
- * @param {(n: number) => void} [told]  Is told how many have come.
+ * @type {Bytes}
  */
-async function bytes(name, told = () => {}) {
-  const inside = document.getElementById(name);
-  if (inside) return Uint8Array.from(atob(inside.textContent), (c) => c.charCodeAt(0)).buffer;
-  const answer = await fetch(name).catch(() => null);
-  if (!answer?.ok) {
-    const status = answer?.status ?? "no answer";
-    throw new ValueError(`${name} cannot be loaded (${status}); reload the page.`);
-  }
-  let n = 0;
-  const count = new TransformStream({
-    transform(part, passed) {
-      n += part.length;
-      told(n);
-      passed.enqueue(part);
-    },
-  });
-  return new Response(answer.body?.pipeThrough(count)).arrayBuffer();
+async function bytes(name, told) {
+  const inside = document.getElementById(name)?.textContent;
+  return inside ? Uint8Array.from(atob(inside), (c) => c.charCodeAt(0)).buffer : beside(name, told);
 }
 
 /** What trains: the address of a module beside the page, or a script that is written into it. */
@@ -130,12 +119,9 @@ async function main() {
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
   const series = await loadPredictors(bytes, module);
   const choice = new ModelChoice(series, module, bytes, trainer(), settings.words);
-  /** @type {Model<{ paid: Paid[] }>} */
-  const paid = new Model({ paid: [] });
-  const model = exploring(
-    beginning(series.both, settings.examples),
-    (what, sent) => choice.ask(what, sent),
-    paid,
+  /** @type {Model<Traits, Answers>} */
+  const model = new Model(beginning(series.both, settings.examples), (what, sent) =>
+    choice.ask(what, sent),
   );
   const explorer = new LinkedExplorer(model);
   explorer.read = (words) => choice.read(words);
@@ -171,10 +157,10 @@ async function main() {
     if (address !== location.hash) history.replaceState(null, "", address);
   });
   const tally = named("tally");
-  paid.on("change", () => {
-    tally.hidden = !paid.get("paid").length;
+  model.on("change:paid", () => {
+    tally.hidden = !model.get("paid").length;
   });
-  show(new Tally(paid), tally);
+  show(new Tally(/** @type {any} */ (model)), tally);
   const trained = new PageTraining(settings.training, bytes, trainer(), (yours) =>
     choice.take(yours),
   );

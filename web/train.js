@@ -3,6 +3,7 @@
 // A worker trains. What it has trained is handed over every few seconds, and stored here and by the
 // browser, so whatever becomes of the worker, or of the page, the next one goes on from there.
 
+import { mean } from "../src/cloze/explorer/parts.js";
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { run } from "./engine/crew.js";
 import { clear, load, store } from "./storage.js";
@@ -251,15 +252,16 @@ export class PageTraining {
   async #read() {
     const { heldOut, corpus: sha256, text, recipe } = this.#settings;
     const { length } = recipe;
+    const module = await this.#bytes("engine.wasm");
     const own = this.#own;
     if (!own) {
       const given = text ?? (await this.#bytes("corpus.gz"));
       this.thread.hire();
-      return this.thread.ask("read", { series: { text: given, heldOut, sha256 }, length });
+      return this.thread.ask("read", { series: { text: given, heldOut, sha256 }, length, module });
     }
     const { name } = own;
     this.thread.hire();
-    const { report, ...found } = await this.thread.ask("read", { own, length });
+    const { report, ...found } = await this.thread.ask("read", { own, length, module });
     this.#own = { name, ...found };
     this.curve.assign({ baselines: found.baselines, plateau: null });
     this.files.assign({ own: name, note: `${name}: ${report}.` });
@@ -409,9 +411,6 @@ async function most() {
   const battery = await /** @type {any} */ (navigator).getBattery?.().catch(() => null);
   return Math.ceil((navigator.hardwareConcurrency - 1) / (battery?.charging === false ? 2 : 1));
 }
-
-/** @param {number[]} numbers */
-const mean = (numbers) => numbers.reduce((a, b) => a + b) / numbers.length;
 
 /**
  * Neighbouring steps averaged into some 150 points, because one batch is a noisy sample.

@@ -3,6 +3,7 @@
 import { Thread } from "./train.js";
 
 /** @import { Traits } from "../src/cloze/explorer/parts.js" */
+/** @import { Bytes } from "./load.js" */
 /** @import { Examples } from "./twins/answers.js" */
 
 export class Words {
@@ -13,8 +14,7 @@ export class Words {
   #loaded;
 
   /**
-   * @param {(name: string, told?: (n: number) => void) => Promise<ArrayBuffer>} bytes  Gives a file of
-   *   the page by its name, and tells how many bytes have come.
+   * @param {Bytes} bytes
    * @param {string | Blob} script  The worker's, or its address.
    * @param {Examples} examples
    * @param {(n: number) => void} [told]

@@ -80,11 +80,11 @@ def test_another_gap_another_model_and_a_walk(driven: Hand) -> None:
     driven.act("reader", value="left")
     assert "This model may not read the 15 characters to the right" in driven.html
     assert driven.html.count("arc barred") == 2 * 15
-    for _ in range(3):
-        driven.act("play")
+    for rung in range(3):
+        driven.act("play", rung=rung)
     [told] = assert_usable(driven.html).select(".in-words")
     assert told.get_text() == rungs(driven)[2]
-    driven.act("stop")
+    driven.act("play", rung=-1)
     assert not assert_usable(driven.html).select(".in-words")
 
 

@@ -146,7 +146,12 @@ def test_a_question_of_words_is_answered_alike(node: Node, question: dict[str, A
     must_be_alike(node, ASK_WORDS, explorer, question)
 
 
-DRAWN = "() => [...initial(predictors.both.engine.config, new Generator(0))]"
+DRAWN = """() => {
+  const { config } = predictors.both.engine;
+  const engine = new Engine(new WebAssembly.Instance(module), config);
+  engine.c.begin(0, config.neighbour_focus);
+  return [...engine.parameters];
+}"""
 
 
 def test_a_model_before_training_is_looked_into_alike(

@@ -11,6 +11,7 @@
  * @property {number} d_ff
  * @property {number} max_len
  * @property {number} rotary_base
+ * @property {number} neighbour_focus
  * @property {string} direction  "left", "right" or "both".
  */
 
@@ -72,6 +73,12 @@ export const isMatrix = (name, shape) => name.includes("layers") && shape.length
  * @property {WebAssembly.Memory} memory
  * @property {(v: number, l: number, d: number, h: number, n: number, f: number, looks: number,
  *   base: number, batch: number, trains: boolean) => number} make
+ * @property {(seed: number) => void} seed
+ * @property {(range: number) => number} below
+ * @property {() => number} generator_at
+ * @property {(n: number) => number} windows_at
+ * @property {(n: number, rate: number, ordinary: number) => number} mask
+ * @property {(seed: number, focus: number) => void} begin
  * @property {() => number} parameters_at
  * @property {() => number} gradients_at
  * @property {() => number} first_moments_at

@@ -34,7 +34,7 @@ import { cut, mask, SHARDS, Training } from "./training.js";
  * What is trained.
  * @typedef {object} Begin
  * @property {ArrayBuffer} module  engine.wasm.
- * @property {Config & { neighbour_focus: number }} config
+ * @property {Config} config
  * @property {Recipe} recipe
  * @property {string} line  What the model fills as it learns, _ for a gap.
  * @property {number} workers  How many may compute at the same time.
@@ -84,17 +84,19 @@ const { port1, port2 } = new MessageChannel();
 
 /**
  * Read the text to train on, and of one's own say what the page must know of it.
- * @param {{ series?: Series, own?: Own, length: number }} given
+ * @param {{ series?: Series, own?: Own, length: number, module: ArrayBuffer }} given
  */
-async function read({ series, own, length }) {
+async function read({ series, own, length, module }) {
   const ordinary = ALPHABET.length;
-  const masked = () => mask(corpus.heldOut, MASKED, ordinary, new Generator());
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module));
+  const generator = () => new Generator(/** @type {any} */ (exports));
+  const masked = () => mask(corpus.heldOut, MASKED, ordinary, generator());
   if (own) {
     const raw = await readText(own.file, own.name);
     const { normalised, report, ...found } = await corpusOf(raw, own.name, length);
     corpus = found;
     heldOut = masked();
-    const baselines = baselineLosses(corpus.text, heldOut, length, ordinary);
+    const baselines = baselineLosses(corpus.text, heldOut, length, ordinary, generator());
     const counts = Array(ordinary).fill(0);
     for (const id of corpus.text) counts[id] += 1;
     const frequencies = counts.map((count) => count / corpus.text.length);

@@ -3,7 +3,6 @@
 
 import { UNTOUCHED } from "../../src/cloze/explorer/inside.js";
 import { largest } from "../../src/cloze/explorer/parts.js";
-import { Model } from "../../src/cloze/widgets/browser/widget.js";
 import { unmasked } from "./generation.js";
 import { inside } from "./inside.js";
 import { GAP } from "./vocabulary.js";
@@ -13,7 +12,6 @@ import { GAP } from "./vocabulary.js";
  * @import { Settings } from "../../src/cloze/explorer/inside.js"
  * @import { MaskedPredictor, Options } from "./predictors.js"
  * @import { Symbols } from "./symbols.js"
- * @import { Paid } from "../../src/cloze/explorer/hands.js"
  * @import { Chosen } from "./generation.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
@@ -231,31 +229,6 @@ const wordsOf = (symbols, line) =>
 function placesOf(line, part) {
   const start = line.findIndex((_, at) => part.every((symbol, i) => line[at + i] === symbol));
   return start < 0 ? undefined : part.map((_, i) => start + i);
-}
-
-/**
- * Let one model have what another was paid.
- * @param {Pick<Model<{ paid: Paid[] }>, "get" | "on">} from
- * @param {Pick<Model<{ paid: Paid[] }>, "get" | "set">} to
- */
-function follow(from, to) {
-  from.on("change:paid", () => {
-    if (to.get("paid") !== from.get("paid")) to.set("paid", from.get("paid"));
-  });
-}
-
-/**
- * Make the model of an explorer.
- * @param {Traits} begins
- * @param {(what: string, sent: any) => unknown} ask  Answers its questions, which are those of `Readers`.
- * @param {Model<{ paid: Paid[] }>} paid  The model of a tally, which has what the explorer's has.
- */
-export function exploring(begins, ask, paid = new Model({ paid: [] })) {
-  /** @type {Model<Traits, Answers>} */
-  const model = new Model(begins, ask);
-  follow(model, paid);
-  follow(paid, model);
-  return model;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { engineOf, LOOKS, parametersOf } from "../engine/engine.js";
 import { isWhole, readSafetensors } from "./safetensors.js";
-import { VOCABULARY } from "./vocabulary.js";
+import { ALPHABET } from "./vocabulary.js";
 
 /** @import { Config, Engine } from "../engine/engine.js" */
 /** @import { RawTensors } from "./safetensors.js" */
@@ -65,7 +65,7 @@ export async function readMasked(bytes, name, words = false) {
   const objective = about?.model ?? about?.objective ?? "masked";
   if ((kind !== "run" && kind !== "model") || objective !== "masked")
     throw new CheckpointError(`${name} holds no masked language model; choose another file.`);
-  const { ordinary = VOCABULARY.symbols, specials = [] } = about.vocabulary ?? {};
+  const { ordinary, specials } = about?.vocabulary ?? { ordinary: ALPHABET, specials: [MASK] };
   const known = config?.vocab_size === ordinary.length + specials.length;
   if (!known || Boolean(about.vocabulary) !== words)
     throw new CheckpointError(`${name} reads other symbols than the page; use it in Python.`);
@@ -112,6 +112,7 @@ const FROM = {
   F32: (bytes) => new Float32Array(bytes),
   I8: (bytes) => Float32Array.from(new Int8Array(bytes)),
 };
+const MASK = "[MASK]";
 const SCALE = ".scale"; // ends the name of what the rows of an 8-bit matrix are multiplied with
 
 /**

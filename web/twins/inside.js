@@ -4,8 +4,6 @@
 
 import { largest } from "../../src/cloze/explorer/parts.js";
 import { PARTS, parametersOf } from "../engine/engine.js";
-import { Generator } from "../engine/generator.js";
-import { initial } from "../engine/training.js";
 import { logSoftmax } from "./predictors.js";
 import { GAP } from "./vocabulary.js";
 
@@ -38,28 +36,6 @@ const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 const BEST = 3; // how many guesses are shown
 const LEAST_WEIGHT = 1e-4; // what a head weighs less moves too little to be drawn
 const LEAST_MOVED = 0.05; // what moves less than this share of what moves most is not drawn
-
-/** @type {WeakMap<Engine, ArrayLike<number>>} */
-const drawn = new WeakMap();
-
-/**
- * Do something with the weights of a model as they are drawn before training.
- * @template Result
- * @param {Engine} engine
- * @param {() => Result} work
- */
-function untrained(engine, work) {
-  const config = /** @type {Parameters<typeof initial>[0]} */ (engine.config);
-  const before = drawn.get(engine) ?? initial(config, new Generator(0));
-  drawn.set(engine, before);
-  const trained = engine.parameters.slice();
-  engine.parameters.set(before);
-  try {
-    return work();
-  } finally {
-    engine.parameters.set(trained);
-  }
-}
 
 /** The parameters of a model by name, and what is computed with them. */
 class Model {
@@ -191,9 +167,16 @@ const plus = (x, y) => x.map((each, i) => each + y[i]);
  * @returns {Promise<Inside>}
  */
 export async function inside(predictor, question) {
-  if (question.inside.untrained)
-    return untrained(predictor.engine, () => answerTo(predictor, question, null));
-  return answerTo(predictor, question, await predictor.measurements());
+  const { engine } = predictor;
+  predictor.measured ??= await predictor.measurements();
+  if (!question.inside.untrained) return answerTo(predictor, question, predictor.measured);
+  const trained = engine.parameters.slice();
+  engine.c.begin(0, engine.config.neighbour_focus); // as they are drawn before training
+  try {
+    return answerTo(predictor, question, null);
+  } finally {
+    engine.parameters.set(trained);
+  }
 }
 
 /**

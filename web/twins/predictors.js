@@ -30,20 +30,23 @@ const TRIED_FIRST = 256; // how many symbols at the first of two gaps are tried 
 
 /** A masked language model. All costs are −log P in nats. */
 export class MaskedPredictor {
+  /** @type {Measurements | null} Loaded when somebody looks inside. */
+  measured = null;
+
   /**
    * @param {Engine} engine
    * @param {string} name
    * @param {Symbols} symbols
    * @param {Baseline | null} [baseline]
+   * @param {() => Promise<Measurements | null>} [measurements]  Loads what was measured inside it.
    */
-  constructor(engine, name, symbols, baseline = null) {
+  constructor(engine, name, symbols, baseline = null, measurements = async () => null) {
     this.engine = engine;
     this.name = name;
     this.symbols = symbols;
     this.baseline = baseline;
     this.maxLen = engine.config.max_len - 2 * symbols.framed;
-    /** @type {() => Promise<Measurements | null>} Loads what was measured inside it. */
-    this.measurements = async () => null;
+    this.measurements = measurements;
   }
 
   /**
@@ -234,13 +237,8 @@ export async function loadPredictors(bytes, module) {
   const predictors = {};
   for (const { name, engine } of models) {
     const file = `inside-${name}.safetensors`;
-    /** @type {Measurements | undefined} */
-    let measurements;
-    predictors[name] = new MaskedPredictor(engine, name, CHARACTERS, baseline);
-    predictors[name].measurements = async () => {
-      measurements ??= await readMeasurements(await bytes(file), file);
-      return measurements;
-    };
+    const measured = async () => readMeasurements(await bytes(file), file);
+    predictors[name] = new MaskedPredictor(engine, name, CHARACTERS, baseline, measured);
   }
   return predictors;
 }

@@ -3,7 +3,7 @@
 
 import { counted } from "../../src/cloze/widgets/browser/words.js";
 import { named, plainWords, tokenizerOf } from "./tokenizer.js";
-import { GAP, readLine, TextError, VOCABULARY, withGaps } from "./vocabulary.js";
+import { ALPHABET, GAP, readLine, TextError, withGaps } from "./vocabulary.js";
 
 /**
  * @typedef {string[]} Line  One symbol per position; GAP where nobody knows it.
@@ -25,9 +25,9 @@ import { GAP, readLine, TextError, VOCABULARY, withGaps } from "./vocabulary.js"
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
-  known: VOCABULARY.ordinary,
-  size: VOCABULARY.symbols.length,
-  maskId: VOCABULARY.maskId,
+  known: [...ALPHABET],
+  size: ALPHABET.length + 1,
+  maskId: ALPHABET.length,
   unit: "character",
   wide: false,
   framed: 0,
@@ -43,7 +43,7 @@ export const CHARACTERS = {
       Array.from(word, (_, i) => index + i),
     ),
   ids: (line) =>
-    line.map((symbol) => (symbol === GAP ? VOCABULARY.maskId : CHARACTERS.known.indexOf(symbol))),
+    line.map((symbol) => (symbol === GAP ? ALPHABET.length : ALPHABET.indexOf(symbol))),
 };
 
 /**

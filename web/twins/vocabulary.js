@@ -13,14 +13,6 @@ export class TextError extends ValueError {
 export const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 /** How a learner types a gap: one key instead of [MASK]. */
 export const GAP = "_";
-const MASK = "[MASK]";
-
-/** The 28 characters and [MASK]: |V| = 29. */
-export const VOCABULARY = {
-  ordinary: [...ALPHABET],
-  symbols: [...ALPHABET, MASK],
-  maskId: ALPHABET.length,
-};
 
 // What Python counts as white space; JavaScript's \s is another set.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: to Python, four of them are white space

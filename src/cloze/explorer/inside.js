@@ -148,16 +148,11 @@ export const ACTIONS = {
       );
     this.look({ other: truth }, "Second line taken.");
   },
-  do_play() {
-    const { played } = this.state.settings;
-    const most = this.more?.rungs?.length ?? 0;
-    if (played + 1 < most) this.look({ played: played + 1 }, "");
-  },
-  do_back() {
-    const { played } = this.state.settings;
-    if (played > 0) this.look({ played: played - 1 }, "");
-  },
-  do_stop() {
-    this.look({ played: -1 }, "");
+  /**
+   * Tell a rung; -1 ends it.
+   * @param {{ rung: string }} sent
+   */
+  do_play({ rung }) {
+    this.look({ played: Number(rung) }, "");
   },
 };

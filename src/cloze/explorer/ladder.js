@@ -258,12 +258,12 @@ function controls(state, answer, readers, player) {
  * @param {number} n
  */
 function player({ played }, n) {
-  const end = played === n - 1 || null;
-  if (played < 0) return [button("Play", "play", { class: "primary" })];
+  const next = { class: "primary", "data-with-rung": played + 1 };
+  if (played < 0) return [button("Play", "play", next)];
   return [
-    button("Next rung", "play", { class: "primary", "aria-disabled": end }),
-    button("Back", "back", { "aria-disabled": played === 0 || null }),
-    button("Stop", "stop"),
+    button("Next rung", "play", { ...next, "aria-disabled": played === n - 1 || null }),
+    button("Back", "play", { "data-with-rung": played - 1, "aria-disabled": !played || null }),
+    button("Stop", "play", { "data-with-rung": -1 }),
   ];
 }
 

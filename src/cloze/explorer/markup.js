@@ -1,7 +1,7 @@
 // How the explorer looks around its views. What needs an answer keeps showing the last one, visibly
 // waiting, until the answer to what is seen has come.
 
-import { numberRow } from "../widgets/browser/cells.js";
+import { numberRow, row } from "../widgets/browser/cells.js";
 import {
   button,
   element,
@@ -213,14 +213,14 @@ function sums({ state, answer, present }, view) {
   const { readers, baseline } = answer;
   const { size, unit } = state.symbols;
   /** @type {(name: string, total: number, reader?: string) => Markup} */
-  const row = (name, total, reader) =>
+  const line = (name, total, reader) =>
     numberRow(name, [inNats(total), inNats(total / n), inBits(total / n)], reader);
-  const rows = readers.map((each) => row(titleOf(each.name), sum(costsOf(each)), each.name));
+  const rows = readers.map((each) => line(titleOf(each.name), sum(costsOf(each)), each.name));
   if (baseline) {
     const text = `unigram: how frequent each ${unit} is in ${baseline.text}`;
-    rows.push(row(text, sum(costsOf(baseline))));
+    rows.push(line(text, sum(costsOf(baseline))));
   }
-  rows.push(row(`log|V|: all ${size} symbols equally likely`, n * Math.log(size)));
+  rows.push(line(`log|V|: all ${size} symbols equally likely`, n * Math.log(size)));
   const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
   return element(
     "details",
@@ -284,7 +284,7 @@ function announced({ guessFirst, revealed }, text) {
     class: "primary",
     "aria-disabled": revealed || null,
   });
-  return element("div", { class: "row" }, reveal, status(text));
+  return row(reveal, status(text));
 }
 
 const typedLine = () =>
@@ -306,12 +306,7 @@ function controls(state, examples) {
   const chosen = examples.length
     ? select("Examples", "example", [["", "choose one"], ...examples.map(({ name }) => name)])
     : null;
-  return element(
-    "div",
-    { class: "controls" },
-    element("div", { class: "row" }, ...buttons),
-    element("div", { class: "row" }, typedLine(), chosen),
-  );
+  return element("div", { class: "controls" }, row(...buttons), row(typedLine(), chosen));
 }
 
 /**

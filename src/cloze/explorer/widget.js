@@ -143,7 +143,7 @@ export default class MaskExplorer extends Widget {
       // What is changed inside the model changes no guess that is shown.
       const guessed = JSON.stringify([{ ...question, inside: null }, this.get("revision")]);
       const known = guessed === this.#guessed && this.answer;
-      const answer = known || (await this.#ask("guesses", question));
+      const answer = known || (await this.attempt(() => this.ask("guesses", question))) || null;
       this.answered = posed;
       if (posed !== this.posed) continue;
       const what = answer && VIEWS[this.get("view")].asks?.(this.state);
@@ -155,7 +155,7 @@ export default class MaskExplorer extends Widget {
       if (!known) this.refresh();
       if (!what) continue;
       this.#asking = false; // what is asked next need not wait for this
-      const more = await this.#ask(what, question);
+      const more = await this.attempt(() => this.ask(what, question));
       if (posed !== this.posed || this.#asking) return;
       this.more = more;
       this.waits = false;
@@ -184,20 +184,6 @@ export default class MaskExplorer extends Widget {
       return { line, at, n_hands: raised(hands[at]), costs: Object.fromEntries([room, ...costs]) };
     });
     if (paid.length) this.become({ paid: [...before, ...paid] }, this.announcement);
-  }
-
-  /**
-   * Ask; what goes wrong is shown, and null answered.
-   * @param {keyof Answers} what
-   * @param {Question} question
-   * @returns {Promise<any>}
-   */
-  async #ask(what, question) {
-    let answer = null;
-    await this.attempt(async () => {
-      answer = await this.ask(what, /** @type {any} */ (question));
-    });
-    return answer;
   }
 
   markup() {

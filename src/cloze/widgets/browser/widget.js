@@ -268,11 +268,14 @@ export class Widget {
 
   /**
    * Take a step; what goes wrong is shown where the last action has its place.
-   * @param {() => unknown} step
+   * @template Result
+   * @param {() => Promise<Result>} step
+   * @returns {Promise<Result | undefined>}  Nothing if it went wrong.
    */
   async attempt(step) {
+    let result;
     try {
-      await step();
+      result = await step();
       this.gone = false;
       this.problem = "";
     } catch (error) {
@@ -280,6 +283,7 @@ export class Widget {
       this.#fail(this.gone ? "" : error);
     }
     this.refresh();
+    return result;
   }
 
   /** @param {unknown} error */
