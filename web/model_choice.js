@@ -44,8 +44,7 @@ export class ModelChoice {
   constructor(series, module, bytes, script, { size, examples }) {
     this.series = series;
     this.module = module;
-    const told = (/** @type {number} */ n) => this.model.set("loading", n / size);
-    this.words = new Words(bytes, script, examples, told);
+    this.words = new Words(bytes, script, examples);
     this.model = new Model(
       { who: SERIES, yours: "", size, loading: 0 },
       { choose: (/** @type {{ who: string }} */ { who }) => this.choose(who) },
@@ -59,7 +58,9 @@ export class ModelChoice {
   async choose(who) {
     if (who === this.model.get("who")) return;
     if (who === WORDS) {
-      const begins = await this.words.load().finally(() => this.model.set("loading", 0));
+      const told = (/** @type {number} */ n) =>
+        this.model.set("loading", n / this.model.get("size"));
+      const begins = await this.words.load(told).finally(() => told(0));
       this.begins = Object.fromEntries(OF_A_LINE.map((name) => [name, begins[name]]));
     }
     this.model.set("who", who);

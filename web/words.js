@@ -17,17 +17,19 @@ export class Words {
    * @param {Bytes} bytes
    * @param {string | Blob} script  The worker's, or its address.
    * @param {Examples} examples
-   * @param {(n: number) => void} [told]
    */
-  constructor(bytes, script, examples, told) {
-    this.#bytes = (/** @type {string} */ name) => bytes(name, told);
+  constructor(bytes, script, examples) {
+    this.#bytes = bytes;
     this.#examples = examples;
     this.#thread = new Thread(script);
   }
 
-  /** Have it loaded; what an explorer begins with is returned. */
-  load() {
-    this.#loaded ??= this.#load().catch((error) => {
+  /**
+   * Have it loaded; what an explorer begins with is returned.
+   * @param {(n: number) => void} [told]  Is told how many bytes have come.
+   */
+  load(told) {
+    this.#loaded ??= this.#load(told).catch((error) => {
       this.#loaded = undefined; // the next time may be luckier
       this.#thread.dismiss();
       throw error;
@@ -35,10 +37,10 @@ export class Words {
     return this.#loaded;
   }
 
-  async #load() {
-    const [bytes, module] = await Promise.all(
-      ["words.safetensors", "engine.wasm"].map((name) => this.#bytes(name)),
-    );
+  /** @param {(n: number) => void} [told] */
+  async #load(told) {
+    const module = await this.#bytes("engine.wasm");
+    const bytes = await this.#bytes("words.safetensors", told);
     this.#thread.hire();
     return this.#thread.ask("words", { bytes, module, examples: this.#examples });
   }

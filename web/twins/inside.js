@@ -109,33 +109,6 @@ class Model {
   lens(stream, n) {
     return logSoftmax(this.engine.answer(stream).subarray(0, n));
   }
-
-  /**
-   * Return how long what each head adds to the gap from each place is: weight times value, through the
-   * output projection.
-   * @param {Parts} parts
-   * @param {number} layer
-   * @returns {number[][]}
-   */
-  moved({ values, weights }, layer) {
-    const { d_model: width, n_heads: heads } = this.config;
-    const size = width / heads;
-    const output = this.get(`encoder.layers.${layer}.attention.output.weight`);
-    return weights[layer].map((looks, head) =>
-      looks.map((weight, place) => {
-        if (weight <= LEAST_WEIGHT) return 0;
-        const from = (head * looks.length + place) * size;
-        let square = 0;
-        for (let i = 0; i < width; i++) {
-          let sum = 0;
-          for (let j = 0; j < size; j++)
-            sum += output[i * width + head * size + j] * values[layer][from + j];
-          square += sum * sum;
-        }
-        return weight * Math.sqrt(square);
-      }),
-    );
-  }
 }
 
 /**
@@ -272,7 +245,8 @@ function changeOf({ config }, key, how, measurements, other, everywhere, ids, at
 }
 
 /**
- * Return what each head of a layer moves to the gap, and from where.
+ * Return what each head of a layer moves to the gap, and from where: how long weight times value is,
+ * through the output projection.
  * @param {Model} model
  * @param {Parts} parts
  * @param {number} layer
@@ -280,14 +254,26 @@ function changeOf({ config }, key, how, measurements, other, everywhere, ids, at
  * @param {number} length  Of the line.
  * @returns {Arc[][]}
  */
-function headsOf(model, parts, layer, framed, length) {
-  const moved = model.moved(parts, layer);
-  const least = LEAST_MOVED * Math.max(...moved.flat());
-  return moved.map((lengths, head) =>
-    lengths
-      .map((moves, n) => /** @type {Arc} */ ([n - framed, moves, parts.weights[layer][head][n]]))
-      .slice(framed, framed + length)
-      .filter(([, moves]) => moves >= least),
+function headsOf(model, { values, weights }, layer, framed, length) {
+  const { d_model: width, n_heads } = model.config;
+  const size = width / n_heads;
+  const output = model.get(`encoder.layers.${layer}.attention.output.weight`);
+  const heads = weights[layer].map((looks, head) =>
+    looks.map((weight, place) => {
+      const from = (head * looks.length + place) * size;
+      let square = 0;
+      for (let i = 0; i < width && weight > LEAST_WEIGHT; i++) {
+        let sum = 0;
+        for (let j = 0; j < size; j++)
+          sum += output[i * width + head * size + j] * values[layer][from + j];
+        square += sum * sum;
+      }
+      return /** @type {Arc} */ ([place - framed, weight * Math.sqrt(square), weight]);
+    }),
+  );
+  const least = LEAST_MOVED * Math.max(...heads.flat().map(([, moves]) => moves));
+  return heads.map((arcs) =>
+    arcs.slice(framed, framed + length).filter(([, moves]) => moves >= least),
   );
 }
 

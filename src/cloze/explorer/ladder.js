@@ -13,6 +13,7 @@ import { paragraph, titleOf, written } from "./parts.js";
  * @import { Cost, Guess, Seen, State } from "./parts.js"
  */
 
+const SUMMARY = element("summary", null, "What this shows, and what it doesn't");
 /** @type {Option[]} */
 const WEIGHTS = ["trained", ["untrained", "before training"]];
 /** @type {Option[]} */
@@ -267,11 +268,6 @@ function player({ played }, n) {
   ];
 }
 
-function notes() {
-  const summary = element("summary", null, "What this shows, and what it doesn't");
-  return element("details", { "data-key": "notes" }, summary, ...NOTES.map(paragraph));
-}
-
 /**
  * Write all of it.
  * @param {Seen & { more: Inside | null }} seen
@@ -303,6 +299,7 @@ export function inside({ state, answer, more, present }) {
       ? element("p", { class: "in-words" }, rungInWords(state, more, played))
       : null,
     ladder(state, more, settings),
-    ...(present ? [] : [element("p", { class: "quiet" }, howToRead(state, more)), notes()]),
+    present ? null : element("p", { class: "quiet" }, howToRead(state, more)),
+    present ? null : element("details", { "data-key": "notes" }, SUMMARY, ...NOTES.map(paragraph)),
   );
 }
