@@ -62,11 +62,11 @@ DESCRIPTION = (
 WORDS = "words.safetensors"
 """The words' encoder, which is loaded when somebody asks for it."""
 WORD_EXAMPLES = {
-    "it takes the end": Example("He opened his umbrella because it was raining.", "umbrella"),
+    "what did he open?": Example("He opened his umbrella because it was raining.", "umbrella"),
     "who is she?": Example("The queen said that she would never forgive them.", "she"),
-    "a name of its own": Example("Captain Blythe's ship sailed in 1803, didn't it?", "ship"),
+    "names and numbers": Example("Captain Blythe's ship sailed in 1803, didn't it?", "ship"),
     "two words at once": Example("I do not know where they went.", "where they"),
-    "an odd word": Example("The children ate their potato in the garden all day.", ""),
+    "what surprises most?": Example("The children ate their potato in the garden all day.", ""),
 }
 NAME = "the notebook series Cloze"
 HOSTED = (
@@ -123,7 +123,7 @@ def build_single(path: Path, series: str | None = None) -> None:
         inside = [
             f'<script type="application/octet-stream" id="{each.name}">'
             f"{in_base64(each.read_bytes())}</script>"
-            for each in (*weights.write(Path(folder)), *what_trains(Path(folder)))
+            for each in (*weights.write(Path(folder)), *what_trains(Path(folder)), checkpoint.WORDS)
         ]
     icon = (STATIC / "icon.svg").read_bytes()
     head = [
@@ -244,7 +244,7 @@ def page(
         settings: what else ``page.js`` reads.
         scripts: what is run, and what that reads.
     """
-    model = shipped_model()
+    model, of_words = shipped_model(), shipped_model("words")
     known, words = (
         {name: each._asdict() for name, each in examples.items()}
         for examples in (EXAMPLES, WORD_EXAMPLES)
@@ -264,6 +264,9 @@ def page(
         "still": still,
         "examples": _examples(),
         "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
+        "words_parameters": f"{sum(p.numel() for p in of_words.parameters()):,}",
+        "words_pieces": f"{of_words.vocabulary.n_ordinary:,}",
+        "words_size": f"{checkpoint.WORDS.stat().st_size / 1e6:.1f} MB",
         "max_len": str(model.config.max_len),
         "rate": f"{Recipe().mask_prob:.0%}",
         "train_characters": f"{len(Corpus.load().train_ids):,}",

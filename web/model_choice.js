@@ -115,24 +115,17 @@ export class ModelList extends Widget {
   static presents = false;
 
   markup() {
-    const yours = this.get("yours");
-    const size = `${(this.get("size") / 1e6).toFixed(1)} MB`;
-    /** @type {[string, string][]} */
-    const choices = [
-      [SERIES, "letters"],
-      [WORDS, "words"],
-    ];
+    const [yours, loading] = [this.get("yours"), this.get("loading")];
+    const choices = Object.entries({ [SERIES]: "letters", [WORDS]: "words" });
     if (yours) choices.push([YOURS, `yours: ${yours}`]);
-    const loading = this.get("loading");
-    const bar = loading
-      ? element(
-          "label",
-          null,
-          `Loading the words’ encoder, ${size}: `,
-          element("progress", { value: loading }, percent(loading)),
-        )
-      : null;
-    return element("div", null, choice("Who guesses", "choose", choices, this.get("who")), bar);
+    const size = `${(this.get("size") / 1e6).toFixed(1)} MB`;
+    const bar = element("progress", { value: loading }, percent(loading));
+    return element(
+      "div",
+      null,
+      choice("Who guesses", "choose", choices, this.get("who")),
+      loading ? element("label", null, `Loading the words’ encoder, ${size}: `, bar) : null,
+    );
   }
 
   /** @param {{ value: string }} sent */

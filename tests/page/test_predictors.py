@@ -44,8 +44,18 @@ TEXTS = [
     *("שלום a", "1é", "é" * 2000, "ﷺ", "K", "-", "<img src=x>", "\u202ea", "a\u00a0b"),
     *("a", "Z", "\n", "7", "'", "a  b", "\n" * 40, "a\tb\r\nc", "a \n \n b", "\ufeff"),
     "Don't worry, it's 1803: Zoë's ___ sank near [MASK], Captain Xylqu said.",
-    *("“Où?” — y‐z …", "Ｆｕｌｌ ½ x² 3.14 e-mail", "a__b _ _ <mask>[maſK]", "o''b 'tis ''n'", "日本 ok"),
-    *("antidisestablishmentarianism (floccinaucinihilipilification)!", "word " * 63, "##s ▁a [SEP]"),
+    *(
+        "“Où?” — y‐z …",
+        "Ｆｕｌｌ ½ x² 3.14 e-mail",
+        "a__b _ _ <mask>[maſK]",
+        "o''b 'tis ''n'",
+        "日本 ok",
+    ),
+    *(
+        "antidisestablishmentarianism (floccinaucinihilipilification)!",
+        "word " * 63,
+        "##s ▁a [SEP]",
+    ),
 ]
 TYPED = ["the", "Umbrella", "##ing", "Xylqu", "Café", "!", "two words", "a_b"]
 
