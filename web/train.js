@@ -39,7 +39,7 @@ const POINTS = 150;
 const SILENCE = 60; // seconds without a word after which a worker that has something to do counts as dead
 const SERIES = "the series’ text";
 const NO_SEAL = "A browser seals files only on pages that came over https.";
-const ENDED = "What trained in the background has ended; press Start or Resume.";
+const ENDED = "What ran in the background has ended; press Start or Resume, or reload the page.";
 const NOTHING = { note: "", own: "", kept: false };
 
 /** A worker that trains, or answers for the words' encoder, and what is expected of it. */

@@ -22,7 +22,7 @@ from web.browser import load_engine
 
 TEXT = "the old man walked slowly along the river and sat down in the rain again\n" * 40
 KEPT = "is kept from your last visit"
-ENDED = "What trained in the background has ended; press Start or Resume."
+ENDED = "What ran in the background has ended; press Start or Resume, or reload the page."
 WORKERS = """
   Object.defineProperty(navigator, "hardwareConcurrency", { value: 3 });
   window.workers = [];
