@@ -135,6 +135,7 @@ async function main() {
     words = choice.reads;
     model.assign({ ...other, revision: model.get("revision") + 1 });
   });
+  for (const id of ["explorer", "unmasking"]) show(new ModelList(choice.model), named(`who-${id}`));
   const follow = () => explorer.act("link", { hash: location.hash });
   if (location.hash) await follow();
   show(explorer, place);
@@ -177,7 +178,6 @@ async function main() {
   };
   await write();
   choice.model.on("change:who", write);
-  for (const id of ["explorer", "unmasking"]) show(new ModelList(choice.model), named(`who-${id}`));
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }
