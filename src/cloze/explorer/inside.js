@@ -1,5 +1,5 @@
 // The inside of a model at one gap of a line: what is known of it, and what a hand does. inside.py
-// answers; inside_words.js says it in sentences and ladder.js draws it.
+// answers; inside_words.js says it in sentences and picture.js draws it.
 
 import { ValueError } from "../widgets/browser/widget.js";
 import { capitalised, counted } from "../widgets/browser/words.js";
@@ -12,13 +12,15 @@ import { capitalised, counted } from "../widgets/browser/words.js";
  * @typedef {object} Settings  How the inside is looked at, and what is changed in it.
  * @property {string} reader  The name of the model; "" for the last.
  * @property {boolean} untrained  Whether it is shown as it was before training.
+ * @property {"head" | "translator"} guesses  Who guesses at each step.
  * @property {Change} doing  What a click on a part does.
+ * @property {boolean} bet  Whether one head is looked for: then a click takes back the one before.
  * @property {boolean} everywhere  Whether parts are changed at all positions, or at the gap only.
  * @property {string[]} other  The second line; empty while there is none.
  * @property {Record<string, Change>} parts  What is changed: "0.3" is head 4 of layer 1, "0" the
  *   feed-forward part of layer 1.
  * @property {string} pointed  The head that is pointed at.
- * @property {number} played  The rung that is told; -1 while nothing is played.
+ * @property {number} played  The rung that has been reached and is told; -1 before the first.
  *
  * @typedef {Pick<Settings, "reader" | "untrained" | "everywhere" | "other" | "parts">} Changes
  *
@@ -55,13 +57,21 @@ import { capitalised, counted } from "../widgets/browser/words.js";
 export const UNTOUCHED = {
   reader: "",
   untrained: false,
+  guesses: "head",
   doing: "off",
+  bet: false,
   everywhere: false,
   other: [],
   parts: {},
   pointed: "",
   played: -1,
 };
+
+const GUESSES = { head: "the output head", translator: "a translator" };
+const PACE = 1200; // milliseconds from one rung to the next
+
+/** Whether it may move by itself; otherwise each rung has its click. */
+export const moves = () => !matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
  * Return the settings that change an answer; a second line of another length is none.
@@ -84,32 +94,69 @@ export function partName(key) {
 }
 
 /**
+ * Whether a swap has turned the answer into that of the second line.
+ * @param {Pick<Inside, "effect"> | null} answer
+ */
+export const flips = (answer) => Boolean(answer?.effect && answer.effect.after < 0);
+
+/**
  * What the buttons do, for an explorer.
  * @type {View["actions"]}
  */
 export const ACTIONS = {
+  /** Play upwards, pause, or begin again. */
+  do_play() {
+    if (this.playing) return this.do_pause();
+    const { played } = this.state.settings;
+    if (this.more && played === this.more.rungs.length - 1) this.look({ played: -1 }, "");
+    this.do_rise();
+  },
+  /** Reach the next rung, and after a while the one after it. */
+  do_rise() {
+    this.do_pause();
+    const { view, settings, hidden } = this.state;
+    if (view !== "inside" || hidden) return;
+    const top = this.more?.rungs ? this.more.rungs.length - 1 : Infinity; // it is waited for
+    const played = Number.isFinite(top) ? Math.min(settings.played + 1, top) : settings.played;
+    this.look({ played, pointed: "" }, "");
+    if (played < top && moves()) this.playing = setTimeout(() => this.act("rise"), PACE);
+  },
+  do_pause() {
+    clearTimeout(this.playing);
+    this.playing = 0;
+  },
+  /** @param {{ value: number | string }} sent */
+  do_seek({ value }) {
+    this.do_pause();
+    this.look({ played: Number(value) - 1, pointed: "" }, `Step ${value}.`);
+  },
   /**
-   * Switch a part off, swap it in, or put it back.
+   * Switch a part off, swap it in, or put it back; what is above it plays on.
    * @param {{ part: string }} sent
    */
   do_change({ part }) {
     const { settings, truth } = this.state;
-    const { parts, doing, other } = settings;
+    const { doing, other, played, parts } = settings;
     if (doing === "swap" && other.length !== truth.length)
       throw new ValueError(
         "Type a second line first, of the same length; it differs in a letter, say.",
       );
     const { [part]: before, ...others } = parts;
-    const after = before === doing ? others : { ...others, [part]: doing };
-    const announcement =
-      before === doing ? "as it was" : doing === "off" ? "off" : "from the second line";
-    this.look({ parts: after }, `${capitalised(partName(part))}: ${announcement}.`);
+    const bet = settings.bet && !flips(this.more);
+    const after = before === doing ? others : { ...(bet ? {} : others), [part]: doing };
+    const now = before === doing ? "as it was" : doing === "off" ? "off" : "from the second line";
+    const ends = played === (this.more?.rungs.length ?? 0) - 1;
+    this.look(
+      { parts: after, bet, pointed: part.includes(".") ? part : "" },
+      `${capitalised(partName(part))}: ${now}.`,
+    );
+    if (!ends && !this.playing) this.do_rise();
   },
   do_restore() {
     this.look({ parts: {} }, "All parts are as they were.");
   },
-  /** @param {{ at: string }} sent */
-  do_point({ at }) {
+  /** @param {{ at?: string }} sent */
+  do_point({ at = "" }) {
     if (at !== this.state.settings.pointed) this.look({ pointed: at }, this.announcement);
   },
   /** @param {{ value: string }} sent */
@@ -124,10 +171,14 @@ export const ACTIONS = {
       : "Trained.";
     this.look({ untrained }, announcement);
   },
+  /** @param {{ value: Settings["guesses"] }} sent */
+  do_guesses({ value }) {
+    this.look({ guesses: value }, `Each step shows what ${GUESSES[value]} says there.`);
+  },
   /** @param {{ value: Change }} sent */
   do_doing({ value }) {
     const does = value === "off" ? "switches it off" : "takes it from the second line";
-    this.look({ doing: value }, `A click on a part ${does}.`);
+    this.look({ doing: value, bet: false }, `A click on a dot ${does}.`);
   },
   /** @param {{ value: string }} sent */
   do_where({ value }) {
@@ -146,18 +197,6 @@ export const ACTIONS = {
       throw new ValueError(
         `The second line has ${counted(n, unit)} and the first ${length}; make them equally long.`,
       );
-    this.look({ other: truth }, "Second line taken.");
-  },
-  do_play() {
-    const { played } = this.state.settings;
-    const most = this.more?.rungs?.length ?? 0;
-    if (played + 1 < most) this.look({ played: played + 1 }, "");
-  },
-  do_back() {
-    const { played } = this.state.settings;
-    if (played > 0) this.look({ played: played - 1 }, "");
-  },
-  do_stop() {
-    this.look({ played: -1 }, "");
+    this.look({ other: truth, doing: "swap" }, "Second line taken; a click on a dot swaps it in.");
   },
 };

@@ -43,7 +43,8 @@ export default class MaskExplorer extends Widget {
   /** @type {unknown} */
   more = null; // the answer to what the view itself asks
   waits = false; // whether that is under way
-  shown = { panel: join([]), text: "", sums: join([]) }; // what stays until the next answer has come
+  playing = 0; // the timer of Inside while it plays
+  shown = { panel: join([]), holds: false, text: "", sums: join([]) }; // until the next answer has come
   single = false; // whether there is always one gap and one view
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
