@@ -67,7 +67,6 @@ export const UNTOUCHED = {
   played: -1,
 };
 
-const GUESSES = { head: "the output head", translator: "a translator" };
 const PACE = 1200; // milliseconds from one rung to the next
 
 /** Whether it may move by itself; otherwise each rung has its click. */
@@ -146,10 +145,8 @@ export const ACTIONS = {
     const after = before === doing ? others : { ...(bet ? {} : others), [part]: doing };
     const now = before === doing ? "as it was" : doing === "off" ? "off" : "from the second line";
     const ends = played === (this.more?.rungs.length ?? 0) - 1;
-    this.look(
-      { parts: after, bet, pointed: part.includes(".") ? part : "" },
-      `${capitalised(partName(part))}: ${now}.`,
-    );
+    const pointed = part.includes(".") ? part : "";
+    this.look({ parts: after, bet, pointed }, `${capitalised(partName(part))}: ${now}.`);
     if (!ends && !this.playing) this.do_rise();
   },
   do_restore() {
@@ -159,31 +156,14 @@ export const ACTIONS = {
   do_point({ at = "" }) {
     if (at !== this.state.settings.pointed) this.look({ pointed: at }, this.announcement);
   },
-  /** @param {{ value: string }} sent */
-  do_reader({ value }) {
-    this.look({ reader: value }, `Model: ${value}.`);
-  },
-  /** @param {{ value: string }} sent */
-  do_weights({ value }) {
-    const untrained = value === "untrained";
-    const announcement = untrained
-      ? "Weights as they are drawn, before the first step."
-      : "Trained.";
-    this.look({ untrained }, announcement);
-  },
-  /** @param {{ value: Settings["guesses"] }} sent */
-  do_guesses({ value }) {
-    this.look({ guesses: value }, `Each step shows what ${GUESSES[value]} says there.`);
-  },
-  /** @param {{ value: Change }} sent */
-  do_doing({ value }) {
-    const does = value === "off" ? "switches it off" : "takes it from the second line";
-    this.look({ doing: value, bet: false }, `A click on a dot ${does}.`);
-  },
-  /** @param {{ value: string }} sent */
-  do_where({ value }) {
-    const everywhere = value === "everywhere";
-    this.look({ everywhere }, `Parts are changed ${everywhere ? "everywhere" : "at the gap"}.`);
+  /**
+   * Choose a setting by its name; of two that exclude each other, one has an empty value.
+   * @param {{ name: keyof Settings, value: string }} sent
+   */
+  do_choose({ name, value }) {
+    const { settings } = this.state;
+    const chosen = typeof settings[name] === "boolean" ? Boolean(value) : value;
+    this.look({ [name]: chosen, bet: settings.bet && name !== "doing" }, "");
   },
   /**
    * Take a second line.

@@ -3,9 +3,10 @@
 import { capitalised, counted, fixed, inNats, signed, spoken } from "../widgets/browser/words.js";
 import { placeOf } from "./arcs.js";
 import { flips, partName, relevant } from "./inside.js";
+import { written } from "./parts.js";
 
 /**
- * @import { Change, Effect, Inside, Rung, Reading } from "./inside.js"
+ * @import { Change, Effect, Inside, Rung } from "./inside.js"
  * @import { Guess, State } from "./parts.js"
  */
 
@@ -74,7 +75,8 @@ export const unread = (looks, focus, at) =>
 export function rungInWords(state, answer, n) {
   const { rungs } = answer;
   const { own, translated, heads } = rungs[n];
-  const truth = state.truthAt(state.focus);
+  const last = rungs.length - 1;
+  const truth = state.settings.played === last ? state.truthAt(state.focus) : null; // it comes last
   const before = rungs[n - 1];
   const sentences = [work(state, answer, n)];
   const most = heads.map((read, head) => {
@@ -90,20 +92,17 @@ export function rungInWords(state, answer, n) {
     sentences.push(`The truth, ${spoken(truth)}, costs ${inNats(cost)} nats${change}.`);
   }
   if (translated) sentences.push(`A translator would say ${listed(translated.guesses)}.`);
-  if (n === rungs.length - 1) sentences.push("This is the model's answer.");
+  if (n === last) sentences.push("This is the model's answer.");
   return sentences.join(" ");
 }
 
 /**
- * Return the first rung from which on a symbol is the first guess; -1 if it is not in the end.
- * @param {(Reading | null)[]} readings
+ * Return the first rung from which on a symbol is the first guess.
+ * @param {Rung[]} rungs
  * @param {string} symbol
  */
-function settledAt(readings, symbol) {
-  let first = -1;
-  for (let n = readings.length - 1; n >= 0 && readings[n]?.guesses[0][0] === symbol; n--) first = n;
-  return first;
-}
+const settled = (rungs, symbol) =>
+  rungs[rungs.findLastIndex(({ own }) => own.guesses[0][0] !== symbol) + 1];
 
 /**
  * Return the one symbol in which the second line differs, if one head is looked for that carries it.
@@ -121,17 +120,17 @@ function carried({ settings, truth, focus }) {
  * @param {Inside} answer
  */
 export function summary(state, answer) {
-  const { settings } = state;
+  const { settings, symbols } = state;
   const { rungs } = answer;
   const { played } = settings;
   const symbol = carried(state);
-  const dots = rungs.reduce((n, { heads }) => n + heads.length, 0);
-  const asks =
-    symbol && `one of the ${dots} dots carries the ${spoken(symbol)} into the gap. Which one?`;
-  if (played < 0) {
-    const bet = asks ? ` A bet: ${asks} Click it now, or watch first.` : "";
-    return `Play shows how the model fills this gap, in ${counted(rungs.length, "step")}.${bet}`;
-  }
+  const dots = rungs.flatMap(({ heads }) => heads).length;
+  const asks = symbol
+    ? `One of the ${dots} dots carries the ${spoken(symbol)} into the gap. Which one? ` +
+      `A click makes it read “${written(symbols, settings.other)}”.`
+    : "";
+  if (played < 0)
+    return `Play shows how the model fills this gap, in ${counted(rungs.length, "step")}. ${asks}`;
   if (played === rungs.length - 1) return ending(state, answer, symbol, asks);
   const { own, translated } = rungs[played];
   const translates = settings.guesses === "translator" && translated;
@@ -145,61 +144,39 @@ export function summary(state, answer) {
  * @param {State} state
  * @param {Inside} answer
  * @param {string | null} symbol  What a head is looked for that carries it.
- * @param {string | null} asks
+ * @param {string} asks
  */
 function ending(state, { rungs, means, effect }, symbol, asks) {
   const { settings, focus } = state;
-  const { untrained, guesses, everywhere } = settings;
+  const { untrained, everywhere } = settings;
   const last = rungs[rungs.length - 1];
   const truth = state.truthAt(focus);
   const [[best, p]] = last.own.guesses;
-  const from = (/** @type {Rung} */ rung) =>
-    rung.part === "embedding" ? "the embedding" : nameOf(rung);
   const changes = Object.entries(relevant(settings, state.truth).parts);
   const named = (/** @type {Change} */ which) =>
     changes.flatMap(([key, change]) => (change === which ? partName(key) : [])).join(", ");
   const [off, swapped] = [named("off"), named("swap")];
-  const answers = `${untrained ? "Before training, the" : "The"} model answers ${spoken(best)} (${fixed(p, 2)})`;
-  const sentences = [];
-  if (symbol && swapped && effect) {
-    sentences.push(
-      flips({ effect })
-        ? `${answers} instead of ${spoken(effect.here)}: you have found what carries the ${spoken(symbol)}.`
-        : `${answers}, so it is not this one alone. Try another.`,
-    );
-  } else if (changes.length) sentences.push(`${answers}.`);
-  else {
-    const first =
-      rungs[
-        settledAt(
-          rungs.map(({ own }) => own),
-          best,
-        )
-      ];
-    const sooner =
-      rungs[
-        settledAt(
-          rungs.map((rung) => rung.translated ?? rung.own),
-          best,
-        )
-      ];
-    sentences.push(
-      first === last ? `${answers}, at its last step.` : `${answers}, from ${from(first)} on.`,
-    );
-    if (guesses === "translator" && sooner !== first)
-      sentences.push(`A translator has it from ${from(sooner)} on.`);
-    if (asks) sentences.push(capitalised(asks));
-  }
+  const found = flips({ effect });
+  const first = settled(rungs, best);
+  const from = first === rungs[0] ? "the embedding" : nameOf(first);
+  const since = first === last ? ", at its last step." : `, from ${from} on.`;
+  const verdict = found
+    ? `. You have found the one that carries the ${spoken(symbol ?? "")}.`
+    : " as before. Try another.";
+  const judged = symbol && swapped ? verdict : changes.length ? "." : since;
+  const sentences = [
+    `${untrained ? "Before training, the" : "The"} model answers ${spoken(best)} (${fixed(p, 2)})${judged}`,
+  ];
+  if (!changes.length) sentences.push(asks);
   const costs = `The truth, ${spoken(truth ?? "")}, costs ${inNats(Number(last.own.cost))} nats`;
-  if (truth !== null && changes.length)
-    sentences.push(`${costs} instead of ${inNats(Number(last.before))}.`);
-  else if (truth !== null && untrained) sentences.push(`${costs}.`);
+  const before = changes.length ? ` instead of ${inNats(Number(last.before))}` : "";
+  if (truth !== null && (changes.length || untrained)) sentences.push(`${costs}${before}.`);
   const where = everywhere ? "at every position" : "at the gap";
-  if (off)
-    sentences.push(`Off ${where}, with ${means ? "the mean" : "zero"} in its place: ${off}.`);
-  if (swapped) sentences.push(`Taken from the second line ${where}: ${swapped}.`);
-  if (effect && swapped) sentences.push(followed(effect));
-  return sentences.join(" ");
+  const stands = `with ${means ? "the mean" : "zero"} in its place`;
+  if (off) sentences.push(`Off ${where}, ${stands}: ${off}.`);
+  if (swapped && !symbol) sentences.push(`Taken from the second line ${where}: ${swapped}.`);
+  if (effect && swapped && (found || !symbol)) sentences.push(followed(effect));
+  return sentences.join(" ").trim();
 }
 
 /**

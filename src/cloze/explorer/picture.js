@@ -14,20 +14,37 @@ import { paragraph, titleOf, written } from "./parts.js";
  * @import { Seen, Shade, State } from "./parts.js"
  */
 
-/** @type {Option[]} */
-const WEIGHTS = ["trained", ["untrained", "before training"]];
-/** @type {Option[]} */
-const GUESSES = [
-  ["head", "by the output head"],
-  ["translator", "by a translator"],
-];
-/** @type {Option[]} */
-const DOING = [
-  ["off", "switches it off"],
-  ["swap", "swaps it in"],
-];
-/** @type {Option[]} */
-const WHERE = [["gap", "at the gap"], "everywhere"];
+/** @type {Record<string, [label: string, options: Option[]]>} */
+const CHOICES = {
+  untrained: [
+    "Weights",
+    [
+      ["", "trained"],
+      ["yes", "before training"],
+    ],
+  ],
+  guesses: [
+    "Guesses",
+    [
+      ["head", "by the output head"],
+      ["translator", "by a translator"],
+    ],
+  ],
+  doing: [
+    "A click on a dot",
+    [
+      ["off", "switches it off"],
+      ["swap", "swaps it in"],
+    ],
+  ],
+  everywhere: [
+    "Where",
+    [
+      ["", "at the gap"],
+      ["yes", "everywhere"],
+    ],
+  ],
+};
 
 /**
  * Return what is guessed at a step, by the output head or its translator.
@@ -160,50 +177,45 @@ function dots({ settings, held, focus }, { part, layer, heads }) {
  * @param {number} n
  */
 function step(state, answer, n) {
-  const { settings, focus, truthAt } = state;
+  const { settings, focus, truthAt, symbols } = state;
   const rung = answer.rungs[n];
-  const truth = truthAt(focus);
+  const name = element(
+    "div",
+    { class: "part" },
+    element("span", null, nameOf(rung)),
+    dots(state, rung),
+  );
+  if (n > settings.played) {
+    const tile = element("div", { class: "tile" });
+    return element("li", { class: "step" }, null, name, tile, element("div", { class: "told" }));
+  }
   const { guesses, cost } = readingOf(rung, settings);
-  const reached = n <= settings.played;
   const [[symbol, p], ...others] = guesses;
+  const truth = settings.played === answer.rungs.length - 1 ? truthAt(focus) : null; // it comes last
   const right = symbol === truth ? "truth" : "";
   const now = inNats(Number(cost));
-  const was = inNats(Number(rung.before));
-  const told = [
-    element("b", { class: `number ${right}` }, fixed(p, 2)),
-    ...others.map(([other, q]) =>
-      element("span", { class: "other" }, visible(other), element("i", null, fixed(q, 2))),
-    ),
-    cost !== null &&
-      element(
-        "span",
-        { class: "cost" },
-        `${visible(truth ?? "")} costs ${now}`,
-        was !== now && readingOf(rung, settings) === rung.own
-          ? element("i", null, `was ${was}`)
-          : null,
-      ),
+  const was = guesses === rung.own.guesses ? inNats(Number(rung.before)) : now;
+  const look = { class: right, style: `--p: ${fixed(p, 2)}`, "data-key": symbol };
+  const rest = others.map(([other, q]) =>
+    element("span", { class: "other" }, visible(other), element("i", null, fixed(q, 2))),
+  );
+  const costs = truth && [
+    `${symbols.wide ? "truth" : visible(truth)} costs ${now}`,
+    was === now ? null : element("i", null, `was ${was}`),
   ];
   return element(
     "li",
-    {
-      class: reached ? "step reached" : "step",
-      "aria-current": settings.played === n ? "step" : null,
-    },
-    element("span", { class: "spoken" }, reached ? rungInWords(state, answer, n) : null),
-    element("div", { class: "part" }, element("span", null, nameOf(rung)), dots(state, rung)),
+    { class: "step reached", "aria-current": settings.played === n ? "step" : null },
+    element("span", { class: "spoken" }, rungInWords(state, answer, n)),
+    name,
+    element("div", { class: "tile", "aria-hidden": true }, element("b", look, visible(symbol))),
     element(
       "div",
-      { class: "tile", "aria-hidden": true },
-      reached
-        ? element(
-            "b",
-            { class: right, style: `--p: ${fixed(p, 2)}`, "data-key": symbol },
-            visible(symbol),
-          )
-        : null,
+      { class: "told", "aria-hidden": true },
+      element("b", { class: right }, fixed(p, 2)),
+      ...rest,
+      costs ? element("span", { class: "cost" }, ...costs) : null,
     ),
-    element("div", { class: "told", "aria-hidden": true }, ...(reached ? told : [])),
   );
 }
 
@@ -243,8 +255,16 @@ function player({ settings }, { rungs }, playing) {
  * @param {string[]} readers
  */
 function drawer({ settings, truth, symbols }, { untrained: drawn, rungs }, readers) {
-  const { doing, untrained, everywhere, other, reader, guesses } = settings;
+  const { untrained, other, reader } = settings;
   const translates = untrained || rungs.some(({ translated }) => translated);
+  const offered = { untrained: drawn, guesses: translates, doing: true, everywhere: true };
+  const choices = Object.entries(offered).map(([name, useful]) => {
+    const [label, options] = CHOICES[name];
+    const now = settings[/** @type {keyof Settings} */ (name)];
+    const chosen = typeof now === "boolean" ? (now ? "yes" : "") : `${now}`;
+    return useful ? choice(label, "choose", options, chosen, { "data-with-name": name }) : null;
+  });
+  const model = { "data-with-name": "reader" };
   return element(
     "details",
     { class: "drawer", "data-key": "drawer" },
@@ -252,13 +272,8 @@ function drawer({ settings, truth, symbols }, { untrained: drawn, rungs }, reade
     element(
       "div",
       { class: "row" },
-      readers.length > 1
-        ? choice("Model", "reader", readers, reader || readers.at(-1) || "")
-        : null,
-      drawn ? choice("Weights", "weights", WEIGHTS, untrained ? "untrained" : "trained") : null,
-      translates ? choice("Guesses", "guesses", GUESSES, guesses) : null,
-      choice("A click on a dot", "doing", DOING, doing),
-      choice("Where", "where", WHERE, everywhere ? "everywhere" : "gap"),
+      readers[1] ? choice("Model", "choose", readers, reader || readers.at(-1) || "", model) : null,
+      ...choices,
     ),
     lineForm("other", "Second line", "Take this one", {
       size: 24,
