@@ -1,5 +1,7 @@
-// Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing.
+// Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing; of
+// Inside also what is changed there, as in &second=…&swap=1.2&step=5.
 
+import { fromAddress, toAddress } from "../src/cloze/explorer/inside.js";
 import { VIEWS } from "../src/cloze/explorer/views.js";
 import Explorer from "../src/cloze/explorer/widget.js";
 import { join, problemOf } from "../src/cloze/widgets/browser/element.js";
@@ -9,11 +11,13 @@ import { ValueError } from "../src/cloze/widgets/browser/widget.js";
  * Return the part of an address, from # on, that shows what an explorer shows.
  * @param {Explorer} explorer
  */
-export function written({ state: { truth, masked, gaps, view } }) {
+export function written({ state: { truth, masked, gaps, view, settings } }) {
   const mask = masked.filter((at) => !gaps.includes(at)); // the line shows its own gaps
   const carried = new URLSearchParams({ line: truth.join("") });
   if (mask.length) carried.set("mask", `${mask}`);
   if (view !== "guesses") carried.set("view", view);
+  if (view === "inside")
+    for (const [name, value] of toAddress(settings, truth)) if (value) carried.set(name, value);
   return `#${carried.toString().replaceAll("%2C", ",")}`;
 }
 
@@ -46,9 +50,12 @@ export class LinkedExplorer extends Explorer {
       const view = carried.get("view") ?? "guesses";
       if (!Object.hasOwn(VIEWS, view))
         throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
+      const second = carried.get("second");
+      const other = second ? (await this.ask("read", { text: second })).truth : [];
+      const inside = view === "inside" ? fromAddress(carried, other) : null;
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
       // The way to an answer cannot be looked at before the answer is shown.
-      this.become(view === "inside" ? { view, revealed: true } : { view }, "From a link.");
+      this.become(inside ? { view, revealed: true, inside } : { view }, "From a link.");
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       const [first, ...rest] = error.message;

@@ -2,8 +2,10 @@
 // gave. The residual stream is the embedding and the sum of what the parts add, so all else is
 // computed here from them.
 
+import { partName } from "../../src/cloze/explorer/inside.js";
 import { largest } from "../../src/cloze/explorer/parts.js";
 import { GAP } from "../../src/cloze/explorer/widget.js";
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { PARTS, parametersOf } from "../engine/engine.js";
 import { Generator } from "../engine/generator.js";
 import { initial } from "../engine/training.js";
@@ -264,6 +266,8 @@ function answerTo(predictor, question, measurements) {
 function changeOf({ config }, key, how, measurements, other, everywhere, ids, at) {
   const [layer, head = -1] = key.split(".").map(Number);
   const { d_model: width, n_heads } = config;
+  if (layer >= config.n_layers || head >= n_heads)
+    throw new ValueError(`This model has no ${partName(key)}.`);
   const part = /** @type {keyof typeof PARTS} */ (head < 0 ? "feedForward" : "heads");
   const size = head < 0 ? width : width / n_heads;
   const first = Math.max(head, 0) * size;

@@ -84,6 +84,62 @@ export function relevant({ reader, untrained, everywhere, other, parts }, truth)
   return { reader, untrained, everywhere, other: second, parts: Object.fromEntries(changes) };
 }
 
+/**
+ * Return the settings with the rung that was reached, or the last one of this model.
+ * @param {Settings} settings
+ * @param {Inside | null} answer
+ */
+export const within = (settings, answer) =>
+  answer?.rungs?.length
+    ? { ...settings, played: Math.min(settings.played, answer.rungs.length - 1) }
+    : settings;
+
+/** @type {("reader" | "guesses" | "untrained" | "everywhere" | "bet")[]} */
+const CARRIED = ["reader", "guesses", "untrained", "everywhere", "bet"]; // by an address, as they are
+
+/**
+ * Return what an address carries: parts are counted from 1, as they are named.
+ * @param {Settings} settings
+ * @param {string[]} truth
+ */
+export function toAddress(settings, truth) {
+  const { other, parts } = relevant(settings, truth);
+  const named = (/** @type {Change} */ which) =>
+    Object.keys(parts)
+      .filter((key) => parts[key] === which)
+      .map((key) => key.replace(/\d+/g, (n) => `${Number(n) + 1}`));
+  /** @type {Record<string, unknown>} */
+  const carried = { second: other.join(""), off: named("off"), swap: named("swap") };
+  if (settings.played >= 0) carried.step = settings.played + 1;
+  for (const name of CARRIED)
+    if (settings[name] !== UNTOUCHED[name]) carried[name] = settings[name];
+  return Object.entries(carried).map(([name, value]) => [name, `${value}`]);
+}
+
+/**
+ * Return the settings that an address carries.
+ * @param {URLSearchParams} carried
+ * @param {string[]} other  The second line.
+ * @returns {Settings}
+ */
+export function fromAddress(carried, other) {
+  /** @type {Record<string, Change>} */
+  const parts = {};
+  for (const change of /** @type {Change[]} */ (["off", "swap"]))
+    for (const part of carried.get(change)?.split(",") ?? []) {
+      if (!/^[1-9]\d*(\.[1-9]\d*)?$/.test(part))
+        throw new ValueError("A part is a layer, or a layer and one of its heads, as in 1.2.");
+      parts[part.replace(/\d+/g, (n) => `${Number(n) - 1}`)] = change;
+    }
+  const plain = CARRIED.filter((name) => carried.has(name)).map((name) => [
+    name,
+    typeof UNTOUCHED[name] === "boolean" || carried.get(name),
+  ]);
+  const played = Number.parseInt(carried.get("step") ?? "0", 10) - 1 || 0;
+  const doing = other.length ? "swap" : "off";
+  return { ...UNTOUCHED, ...Object.fromEntries(plain), other, parts, doing, played };
+}
+
 /** @param {string} key */
 export function partName(key) {
   const [layer, head] = key.split(".").map(Number);

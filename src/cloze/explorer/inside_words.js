@@ -175,7 +175,6 @@ function ending(state, { rungs, means, effect }, symbol, asks) {
   const stands = `with ${means ? "the mean" : "zero"} in its place`;
   if (off) sentences.push(`Off ${where}, ${stands}: ${off}.`);
   if (swapped && !symbol) sentences.push(`Taken from the second line ${where}: ${swapped}.`);
-  if (effect && swapped && (found || !symbol)) sentences.push(followed(effect));
   return sentences.join(" ").trim();
 }
 
@@ -183,11 +182,10 @@ function ending(state, { rungs, means, effect }, symbol, asks) {
  * Say how far the answer follows the second line, directly and in all.
  * @param {Effect} effect
  */
-function followed({ here, there, before, after, direct, other }) {
+export function followed({ here, there, before, after, direct, other }) {
   const [a, b] = [spoken(here), spoken(there)];
   const straight = direct === null ? "" : `, ${signed(direct - before)} of it directly`;
-  return (
-    `Logit of ${a} less that of ${b}: ${signed(before)} before, ${signed(after)} now ` +
-    `(${signed(after - before)}${straight}), ${signed(other)} in the second line.`
-  );
+  const now =
+    after === before ? "" : `, ${signed(after)} now (${signed(after - before)}${straight})`;
+  return `Logit of ${a} less that of ${b}: ${signed(before)} here${now}, ${signed(other)} in the second line.`;
 }

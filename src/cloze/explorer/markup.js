@@ -44,14 +44,8 @@ export function explorer(widget) {
   const fresh = widget.answered === widget.posed; // this question has been answered
   const answer = fresh ? widget.answer : null;
   const view = VIEWS[state.view];
-  const seen = {
-    state,
-    answer,
-    more: fresh ? widget.more : null,
-    present,
-    playing: widget.playing !== 0,
-    line: NOTHING,
-  };
+  const more = fresh ? widget.more : null;
+  const seen = { state, answer, more, present, playing: widget.playing > 0, line: NOTHING };
   seen.line = line(seen, view);
   const panel = view.panel(seen) ?? (fresh && !widget.waits ? NOTHING : null);
   const text = fresh || state.hidden ? summary(seen, view, widget.announcement) : null;

@@ -5,46 +5,14 @@ import { button, choice, element, join, lineForm } from "../widgets/browser/elem
 import { capitalised, counted, fixed, inNats, spoken, visible } from "../widgets/browser/words.js";
 import { arcs, middle, placeOf, widths } from "./arcs.js";
 import { moves, relevant } from "./inside.js";
-import { NOTES, nameOf, rungInWords, unread } from "./inside_words.js";
+import { followed, NOTES, nameOf, rungInWords, unread } from "./inside_words.js";
 import { paragraph, titleOf, written } from "./parts.js";
 
 /**
- * @import { Attributes, Markup, Option } from "../widgets/browser/element.js"
+ * @import { Attributes, Markup } from "../widgets/browser/element.js"
  * @import { Inside, Reading, Rung, Settings } from "./inside.js"
  * @import { Seen, Shade, State } from "./parts.js"
  */
-
-/** @type {Record<string, [label: string, options: Option[]]>} */
-const CHOICES = {
-  untrained: [
-    "Weights",
-    [
-      ["", "trained"],
-      ["yes", "before training"],
-    ],
-  ],
-  guesses: [
-    "Guesses",
-    [
-      ["head", "by the output head"],
-      ["translator", "by a translator"],
-    ],
-  ],
-  doing: [
-    "A click on a dot",
-    [
-      ["off", "switches it off"],
-      ["swap", "swaps it in"],
-    ],
-  ],
-  everywhere: [
-    "Where",
-    [
-      ["", "at the gap"],
-      ["yes", "everywhere"],
-    ],
-  ],
-};
 
 /**
  * Return what is guessed at a step, by the output head or its translator.
@@ -90,7 +58,7 @@ export function shade({ state, more: answer }, at) {
   }
   if (unread(more.looks, focus, at)) return { kind: "blind", heat: 0, wide, label: "not read" };
   const [layer, head] = pointed.split(".").map(Number);
-  const reading = pointed ? more.rungs[2 * layer + 1].heads.slice(head, head + 1) : rung?.heads;
+  const reading = pointed ? more.rungs[2 * layer + 1]?.heads.slice(head, head + 1) : rung?.heads;
   const read = reading?.some((places) => places.some(([place]) => place === at));
   const { other, parts } = relevant(settings, truth);
   const swapped = Object.values(parts).includes("swap") && other[at] !== truth[at];
@@ -163,11 +131,8 @@ function dots({ settings, held, focus }, { part, layer, heads }) {
     const name = `${of}, head ${head + 1}, ${description}`;
     return dot(settings, `${layer}.${head}`, head + 1, name, { class: side });
   });
-  return element(
-    "span",
-    { role: "group", "aria-label": `Heads of ${of}`, class: "heads" },
-    ...each,
-  );
+  const group = { role: "group", "aria-label": `Heads of ${of}`, class: "heads" };
+  return element("span", group, ...each);
 }
 
 /**
@@ -179,12 +144,8 @@ function dots({ settings, held, focus }, { part, layer, heads }) {
 function step(state, answer, n) {
   const { settings, focus, truthAt, symbols } = state;
   const rung = answer.rungs[n];
-  const name = element(
-    "div",
-    { class: "part" },
-    element("span", null, nameOf(rung)),
-    dots(state, rung),
-  );
+  const label = element("span", null, nameOf(rung));
+  const name = element("div", { class: "part" }, label, dots(state, rung));
   if (n > settings.played) {
     const tile = element("div", { class: "tile" });
     return element("li", { class: "step" }, null, name, tile, element("div", { class: "told" }));
@@ -231,19 +192,13 @@ function player({ settings }, { rungs }, playing) {
   const { played, parts } = settings;
   const ends = played === rungs.length - 1;
   const [go, again] = moves() ? ["Play", "Play again"] : ["Next step", "Start again"];
+  const reached = rungs[played] ? nameOf(rungs[played]) : "before the first step";
+  const said = { "data-do": "seek", "aria-label": "Step", "aria-valuetext": reached };
   return element(
     "div",
     { class: "player row" },
     button(playing ? "Pause" : ends ? again : go, "play", { class: "primary" }),
-    element("input", {
-      type: "range",
-      min: 0,
-      max: rungs.length,
-      value: played + 1,
-      "data-do": "seek",
-      "aria-label": "Step",
-      "aria-valuetext": rungs[played] ? nameOf(rungs[played]) : "before the first step",
-    }),
+    element("input", { type: "range", min: 0, max: rungs.length, value: played + 1, ...said }),
     button("Put all back", "restore", { "aria-disabled": !Object.keys(parts).length || null }),
   );
 }
@@ -255,26 +210,28 @@ function player({ settings }, { rungs }, playing) {
  * @param {string[]} readers
  */
 function drawer({ settings, truth, symbols }, { untrained: drawn, rungs }, readers) {
-  const { untrained, other, reader } = settings;
+  const { untrained, everywhere, guesses, doing, other, reader } = settings;
   const translates = untrained || rungs.some(({ translated }) => translated);
-  const offered = { untrained: drawn, guesses: translates, doing: true, everywhere: true };
-  const choices = Object.entries(offered).map(([name, useful]) => {
-    const [label, options] = CHOICES[name];
-    const now = settings[/** @type {keyof Settings} */ (name)];
-    const chosen = typeof now === "boolean" ? (now ? "yes" : "") : `${now}`;
-    return useful ? choice(label, "choose", options, chosen, { "data-with-name": name }) : null;
-  });
-  const model = { "data-with-name": "reader" };
+  /** @type {(name: keyof Settings, label: string, options: Record<string, string>, chosen: string) => Markup} */
+  const one = (name, label, options, chosen) =>
+    choice(label, "choose", Object.entries(options), chosen, { "data-with-name": name });
+  const models = Object.fromEntries(readers.map((name) => [name, name]));
+  const weights = { "": "trained", yes: "before training" };
+  const says = { head: "by the output head", translator: "by a translator" };
+  const does = { off: "switches it off", swap: "swaps it in" };
+  const where = { "": "at the gap", yes: "everywhere" };
+  const choices = [
+    readers[1] ? one("reader", "Model", models, reader || readers[readers.length - 1]) : null,
+    drawn ? one("untrained", "Weights", weights, untrained ? "yes" : "") : null,
+    translates ? one("guesses", "Guesses", says, guesses) : null,
+    one("doing", "A click on a dot", does, doing),
+    one("everywhere", "Where", where, everywhere ? "yes" : ""),
+  ];
   return element(
     "details",
     { class: "drawer", "data-key": "drawer" },
-    element("summary", null, "Model, weights, a second line, and what this shows"),
-    element(
-      "div",
-      { class: "row" },
-      readers[1] ? choice("Model", "choose", readers, reader || readers.at(-1) || "", model) : null,
-      ...choices,
-    ),
+    element("summary", null, "Model, weights, a second line, notes"),
+    element("div", { class: "row" }, ...choices),
     lineForm("other", "Second line", "Take this one", {
       size: 24,
       value: other.length === truth.length ? written(symbols, other) : "",
@@ -296,10 +253,11 @@ export function picture({ state, answer, more, present, playing, line }) {
   if (!open.includes(focus))
     return alone(`Position ${focus} is no gap. Hide it to see how the model gets to its answer.`);
   if (!answer || !more) return null;
-  if (!more.rungs.length) {
-    const name = titleOf(answer.readers[answer.readers.length - 1].name);
-    return alone(`${capitalised(name)}: this model has no inside that can be shown.`);
-  }
+  const readers = answer.readers.map(({ name }) => name);
+  const last = capitalised(titleOf(readers[readers.length - 1]));
+  if (!more.rungs.length) return alone(`${last}: this model has no inside that can be shown.`);
+  const ended = state.settings.played === more.rungs.length - 1;
+  const points = { "data-arrows": "point", "data-hover": "point", "data-leave": "point" };
   const wide = widthsOf(state, more);
   const before = fixed(middle(wide, focus), 2);
   const after = fixed(wide.reduce((total, each) => total + each) - Number(before), 2);
@@ -308,12 +266,7 @@ export function picture({ state, answer, more, present, playing, line }) {
     { class: symbols.wide ? "picture words" : "picture", "data-space": "play" },
     element(
       "ol",
-      {
-        class: more.rungs.length > 7 ? "steps many" : "steps",
-        "data-arrows": "point",
-        "data-hover": "point",
-        "data-leave": "point",
-      },
+      { class: more.rungs.length > 7 ? "steps many" : "steps", ...points },
       ...[...more.rungs.keys()].map((n) => step(state, more, n)),
     ),
     element(
@@ -326,12 +279,7 @@ export function picture({ state, answer, more, present, playing, line }) {
       element("div", null, arcsOf(state, more), line),
     ),
     player(state, more, playing),
-    present
-      ? null
-      : drawer(
-          state,
-          more,
-          answer.readers.map(({ name }) => name),
-        ),
+    ended && more.effect ? element("p", { class: "quiet" }, followed(more.effect)) : null,
+    present ? null : drawer(state, more, readers),
   );
 }

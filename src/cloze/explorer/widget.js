@@ -8,7 +8,7 @@ import { join } from "../widgets/browser/element.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
 import { counted, visible } from "../widgets/browser/words.js";
 import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
-import { relevant, UNTOUCHED } from "./inside.js";
+import { relevant, UNTOUCHED, within } from "./inside.js";
 import { explorer } from "./markup.js";
 import { written } from "./parts.js";
 import { VIEWS } from "./views.js";
@@ -87,7 +87,7 @@ export default class MaskExplorer extends Widget {
       hands: this.get("hands"),
       focus: this.get("focus"),
       view: this.get("view"),
-      settings: this.get("inside"),
+      settings: within(this.get("inside"), /** @type {any} */ (this.more)),
       symbols: this.get("symbols"),
       guessFirst,
       once,

@@ -16,8 +16,8 @@
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
-//   data-middle="0.6"    what is too wide for its place shows its current button in the middle first,
-//                        and again when the value is another
+//   data-middle="5"      what is too wide for its place shows its current button in the middle first,
+//                        and again when the value or the width of its place has changed
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 // What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
 // the notebook's all the same.
@@ -193,6 +193,16 @@ function fit(root) {
 }
 
 /**
+ * Scroll what is too wide for its place to its current button.
+ * @param {HTMLElement} box
+ */
+function centre(box) {
+  const [current] = all(box, "[aria-current=true]");
+  const { left, width } = current.getBoundingClientRect();
+  box.scrollLeft += left + width / 2 - box.getBoundingClientRect().left - box.clientWidth / 2;
+}
+
+/**
  * Show a widget in a place, and return how to end that.
  * @param {object} wanted
  * @param {Shown} wanted.widget
@@ -240,9 +250,7 @@ export function render({ widget, el, onEnd = () => {} }) {
       const middle = each.dataset.middle ?? "";
       if (middles.get(each) === middle) continue; // it is for its reader to scroll
       middles.set(each, middle);
-      const [current] = all(each, "[aria-current=true]");
-      const from = current.getBoundingClientRect().left - each.getBoundingClientRect().left;
-      each.scrollLeft += from + current.offsetWidth / 2 - each.clientWidth / 2;
+      centre(each);
     }
     if (hadFocus && !root.contains(document.activeElement))
       (all(root, '[data-arrows] [tabindex="0"]')[0] ?? root.querySelector("button"))?.focus();
@@ -406,7 +414,10 @@ export function render({ widget, el, onEnd = () => {} }) {
 
   let wide = 0;
   const observer = new ResizeObserver(() => {
-    if (el.clientWidth !== wide) fit(root);
+    if (el.clientWidth !== wide) {
+      fit(root);
+      all(root, "[data-middle]").forEach(centre);
+    }
     wide = el.clientWidth;
   });
   observer.observe(el);
