@@ -101,10 +101,12 @@ def test_a_part_is_swapped_in_from_a_line_as_long(driven: Hand) -> None:
     assert driven.problem == (
         "The second line has 22 characters and the first 21; make them equally long."
     )
-    driven.act("change", part="0.1")
     driven.act("line", text="the cat slept on the chair")  # the second line is none of this one's
-    assert "second line" not in said_by(driven)
+    assert "one of the 16 dots" not in said_by(driven).lower()
+    assert not told(driven), "another line is played from its beginning"
     driven.act("change", part="0.1")
+    assert driven.widget.inside["parts"] == {"0.1": "off"}
+    driven.act("choose", name="doing", value="swap")
     driven.act("change", part="0.2")
     assert driven.problem.startswith("Type a second line first")
 

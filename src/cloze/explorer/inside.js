@@ -67,6 +67,9 @@ export const UNTOUCHED = {
   played: -1,
 };
 
+/** What begins again with another line. */
+export const AFRESH = { doing: /** @type {Change} */ ("off"), bet: false, other: [], played: -1 };
+
 const PACE = 1200; // milliseconds from one rung to the next
 
 /** Whether it may move by itself; otherwise each rung has its click. */

@@ -8,7 +8,7 @@ import { join } from "../widgets/browser/element.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
 import { counted, visible } from "../widgets/browser/words.js";
 import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
-import { relevant, UNTOUCHED, within } from "./inside.js";
+import { AFRESH, relevant, UNTOUCHED, within } from "./inside.js";
 import { explorer } from "./markup.js";
 import { written } from "./parts.js";
 import { VIEWS } from "./views.js";
@@ -335,7 +335,8 @@ export default class MaskExplorer extends Widget {
     const all = ascending([...masked, ...gaps]);
     const focus = masked[0] ?? gaps[0] ?? 0;
     const revealed = this.state.once && !all.length; // there is nothing to guess
-    const fresh = { filled: {}, hands: {}, revealed };
+    const inside = { ...this.get("inside"), ...AFRESH };
+    const fresh = { filled: {}, hands: {}, revealed, inside };
     this.become({ truth, words, masked: all, focus, ...fresh }, announcement);
   }
 
