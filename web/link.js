@@ -56,6 +56,10 @@ export class LinkedExplorer extends Explorer {
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
       // The way to an answer cannot be looked at before the answer is shown.
       this.become(inside ? { view, revealed: true, inside } : { view }, "From a link.");
+      if (!inside) return;
+      this.problem = "";
+      await this.settled; // a part that is changed may not be there
+      if (this.problem) throw new ValueError(this.problem);
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       const [first, ...rest] = error.message;

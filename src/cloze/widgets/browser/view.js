@@ -333,7 +333,7 @@ export function render({ widget, el, onEnd = () => {} }) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const [spaced] = all(root, "[data-space]");
-    if (spaced && event.key === " " && !target.closest("button, summary, [type=text]")) {
+    if (spaced && event.key === " " && !target.closest("button, summary, select, [type=text]")) {
       event.preventDefault();
       if (!event.repeat) say(spaced, spaced.dataset.space ?? "");
       return;
