@@ -214,6 +214,7 @@ export const ACTIONS = {
   /** @param {{ at?: string }} sent */
   do_point({ at = "" }) {
     if (at !== this.state.settings.pointed) this.look({ pointed: at }, this.announcement);
+    if (this.problem) throw new ValueError(this.problem); // the mouse takes no message away
   },
   /**
    * Choose a setting by its name; of two that exclude each other, one has an empty value.
