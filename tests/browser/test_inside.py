@@ -1,4 +1,4 @@
-"""Inside, by hand: it plays upwards, parts are switched off, swapped in and put back, told in words."""
+"""Inside, by hand: it plays upwards, and parts are switched off, swapped in and put back."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_where_motion_is_unwanted_each_step_has_its_click(put: Put, page: Page) 
     page.emulate_media(reduced_motion="no-preference")
 
 
-def test_the_mouse_shows_where_a_head_reads_and_leaves_again(put: Put, page: Page) -> None:
+def test_the_mouse_shows_where_a_head_reads_and_leaves_again(put: Put) -> None:
     shown = put(Inside())
     shown.locator('[data-with-part="0.1"]').hover()
     expect(shown.locator(".letter.read")).to_have_text(["t"])

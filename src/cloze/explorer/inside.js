@@ -186,7 +186,8 @@ export const ACTIONS = {
   /** @param {{ value: number | string }} sent */
   do_seek({ value }) {
     this.do_pause();
-    this.look({ played: Number(value) - 1, pointed: "" }, `Step ${value}.`);
+    const reached = Math.max(Math.trunc(Number(value)) || 0, 0);
+    this.look({ played: reached - 1, pointed: "" }, `Step ${reached}.`);
   },
   /**
    * Switch a part off, swap it in, or put it back; what is above it plays on.

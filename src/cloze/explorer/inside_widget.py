@@ -24,8 +24,8 @@ class Inside(MaskExplorer):
 
     It plays upwards from the line: after each attention and feed-forward part it shows what the
     model's head would answer there, or a translator of that rung. A dot is a head: pointed at, it
-    shows where it reads, and a click switches it off or takes its output from a second line. A model
-    of ours is also shown as it was before training.
+    shows where it reads, and a click switches it off or takes its output from a second line. A
+    model of ours is also shown as it was before training.
 
     Args:
         line: the line; by default one whose answer hangs on the letter after the gap.

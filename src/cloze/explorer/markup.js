@@ -134,7 +134,7 @@ function letter(state, at, shade, bare, side) {
   }
   return button(join(glyphs), "toggle", {
     class: classes.join(" "),
-    style: shade && `--heat: ${shade.heat}%; --wide: ${shade.wide ?? 1}`,
+    style: shade && `--heat: ${shade.heat}%${shade.wide ? `; --wide: ${shade.wide}` : ""}`,
     "data-with-at": at,
     tabindex: current ? 0 : -1,
     "aria-pressed": masked,
