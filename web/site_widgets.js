@@ -89,7 +89,8 @@ const wordsIn = (place) => /** @type {HTMLElement} */ (place.querySelector(".nee
  */
 async function sayWhere(words, name, widget) {
   let hash = name === TRAINS ? "#train" : "";
-  if (name === "MaskExplorer") hash = (await import("./link.js")).written(widget);
+  if (name === "MaskExplorer" || name === "Inside")
+    hash = (await import("./link.js")).written(widget);
   const link = document.createElement("a");
   link.href = new URL("index.html", FOLDER).href + hash;
   link.textContent = "a page of its own";

@@ -264,9 +264,28 @@ def test_a_bad_link_is_answered_by_one_sentence(page: Page, built: str) -> None:
         "line=abc&mask=3": "a position in this line is a whole number from 0 to 2.",
         "line=abc&view=all": f"a view is one of {', '.join(VIEWS)}.",
         "mask=1": "it carries no line.",
+        "line=abc&mask=1&view=inside&off=x": (
+            "a part is a layer, or a layer and one of its heads, as in 1.2."
+        ),
     }.items():
         page.evaluate("fragment => { location.hash = fragment }", fragment)
         expect(alert).to_have_text(f"This link cannot be shown: {sentence}")
+
+
+def test_a_link_carries_what_is_changed_inside(page: Page, built: str) -> None:
+    line = "line=she+asked+what+it+was&mask=12&view=inside"
+    other = f"{line}&second=she+asked+when+it+was"
+    opened(page, f"{built}/#{other}&swap=1.2&step=5&bet=true")
+    status = page.locator("#explorer [role=status]")
+    expect(status).to_contain_text("You have found the one that carries the t.")
+    page.locator('[data-with-part="0.3"]').click()
+    expect(status).to_contain_text("head 2 of layer 1, head 4 of layer 1.")
+    page.locator('#explorer [data-do="seek"]').focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(f"{built}/#{other}&swap=1.2,1.4&step=4")
+    page.evaluate("fragment => { location.hash = fragment }", f"{line}&off=7.1")
+    told = "This link cannot be shown: this model has no head 1 of layer 7."
+    expect(page.locator("#explorer .problem").first).to_have_text(told)
 
 
 def test_within_another_page_it_is_the_explorer_alone(page: Page, built: str) -> None:

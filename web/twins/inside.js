@@ -2,7 +2,9 @@
 // gave. The residual stream is the embedding and the sum of what the parts add, so all else is
 // computed here from them.
 
+import { partName } from "../../src/cloze/explorer/inside.js";
 import { largest } from "../../src/cloze/explorer/parts.js";
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { PARTS, parametersOf } from "../engine/engine.js";
 import { logSoftmax } from "./predictors.js";
 import { GAP } from "./vocabulary.js";
@@ -229,6 +231,8 @@ function answerTo(predictor, question, measurements) {
 function changeOf({ config }, key, how, measurements, other, everywhere, ids, at) {
   const [layer, head = -1] = key.split(".").map(Number);
   const { d_model: width, n_heads } = config;
+  if (layer >= config.n_layers || head >= n_heads)
+    throw new ValueError(`This model has no ${partName(key)}.`);
   const part = /** @type {keyof typeof PARTS} */ (head < 0 ? "feedForward" : "heads");
   const size = head < 0 ? width : width / n_heads;
   const first = Math.max(head, 0) * size;

@@ -45,11 +45,14 @@ export function explorer(widget) {
   const fresh = widget.answered === widget.posed; // this question has been answered
   const answer = fresh ? widget.answer : null;
   const view = VIEWS[state.view];
-  const seen = { state, answer, more: fresh ? widget.more : null, present };
+  const more = fresh ? widget.more : null;
+  const seen = { state, answer, more, present, playing: widget.playing > 0, line: NOTHING };
+  seen.line = line(seen, view);
   const panel = view.panel(seen) ?? (fresh && !widget.waits ? NOTHING : null);
   const text = fresh || state.hidden ? summary(seen, view, widget.announcement) : null;
   const shown = {
     panel: panel ?? before.panel,
+    holds: panel ? Boolean(view.holds) : before.holds,
     text: text ?? before.text,
     sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
   };
@@ -65,7 +68,7 @@ export function explorer(widget) {
     present && !bare && !single
       ? tools
       : element("p", { class: "quiet" }, `Click a ${what} ${hint}.`),
-    line(seen, view),
+    shown.holds ? NOTHING : seen.line,
     announced(state, shown.text),
     present || bare || single ? NOTHING : views(state),
     element("div", { class: "panel", "aria-busy": panel === null || null }, shown.panel),
@@ -100,7 +103,7 @@ function letter(state, at, shade, bare, side) {
   let below = "";
   if (masked && !bare) {
     classes.push(filled ? "filled" : "masked");
-    shown = filled ? visible(filled) : "?";
+    shown = filled ? visible(filled) : visible(shade?.shown ?? "?");
     label.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
     if (truth) {
       label.push(`the truth is ${spoken(truth)}`);
@@ -132,7 +135,7 @@ function letter(state, at, shade, bare, side) {
   }
   return button(join(glyphs), "toggle", {
     class: classes.join(" "),
-    style: shade && `--heat: ${shade.heat}%`,
+    style: shade && `--heat: ${shade.heat}%${shade.wide ? `; --wide: ${shade.wide}` : ""}`,
     "data-with-at": at,
     tabindex: current ? 0 : -1,
     "aria-pressed": masked,

@@ -8,7 +8,7 @@ import { join } from "../widgets/browser/element.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
 import { counted, visible } from "../widgets/browser/words.js";
 import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
-import { relevant, UNTOUCHED } from "./inside.js";
+import { AFRESH, relevant, UNTOUCHED, within } from "./inside.js";
 import { explorer } from "./markup.js";
 import { written } from "./parts.js";
 import { VIEWS } from "./views.js";
@@ -43,7 +43,8 @@ export default class MaskExplorer extends Widget {
   /** @type {unknown} */
   more = null; // the answer to what the view itself asks
   waits = false; // whether that is under way
-  shown = { panel: join([]), text: "", sums: join([]) }; // what stays until the next answer has come
+  playing = 0; // the timer of Inside while it plays
+  shown = { panel: join([]), holds: false, text: "", sums: join([]) }; // until the next answer has come
   single = false; // whether there is always one gap and one view
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
@@ -86,7 +87,7 @@ export default class MaskExplorer extends Widget {
       hands: this.get("hands"),
       focus: this.get("focus"),
       view: this.get("view"),
-      settings: this.get("inside"),
+      settings: within(this.get("inside"), /** @type {any} */ (this.more)),
       symbols: this.get("symbols"),
       guessFirst,
       once,
@@ -320,7 +321,8 @@ export default class MaskExplorer extends Widget {
     const all = ascending([...masked, ...gaps]);
     const focus = masked[0] ?? gaps[0] ?? 0;
     const revealed = this.state.once && !all.length; // there is nothing to guess
-    const fresh = { filled: {}, hands: {}, revealed };
+    const inside = { ...this.get("inside"), ...AFRESH };
+    const fresh = { filled: {}, hands: {}, revealed, inside };
     this.become({ truth, words, masked: all, focus, ...fresh }, announcement);
   }
 
