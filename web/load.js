@@ -15,10 +15,10 @@ export const loader =
   (folder) =>
   async (name, told = () => {}) => {
     const answer = await fetch(new URL(name, folder)).catch(() => null);
-    if (!answer?.ok) {
-      const status = answer?.status ?? "no answer";
-      throw new ValueError(`${name} cannot be loaded (${status}); reload the page.`);
-    }
+    if (!answer?.ok)
+      throw new ValueError(
+        `${name} cannot be loaded (${answer?.status ?? "no answer"}); reload the page.`,
+      );
     let n = 0;
     const count = new TransformStream({
       transform(part, passed) {

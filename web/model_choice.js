@@ -32,7 +32,7 @@ export class ModelChoice {
   #yours;
   /** @type {Partial<Traits>} What the explorer begins with where words are read. */
   begins = {};
-  #readers = new Readers(() => this.predictors);
+  #readers = new Readers(() => (this.model.get("who") === YOURS && this.#yours) || this.series);
 
   /**
    * @param {Predictors} series
@@ -85,11 +85,6 @@ export class ModelChoice {
     const loss = heldOut === null ? "" : `, held-out loss ${heldOut.toFixed(2)} nats`;
     this.model.set("yours", `${counted(steps, "step")} on ${text}${loss}`);
     this.model.set("who", YOURS);
-  }
-
-  /** The models of letters that guess, by name. */
-  get predictors() {
-    return (this.model.get("who") === YOURS && this.#yours) || this.series;
   }
 
   /** Whether words are read, and not letters. */

@@ -31,15 +31,14 @@ const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
 const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
-const beside = loader(location.href);
-
 /**
  * The bytes of a file beside the page, or of one that is written into it.
  * @type {Bytes}
  */
 async function bytes(name, told) {
   const inside = document.getElementById(name)?.textContent;
-  return inside ? Uint8Array.from(atob(inside), (c) => c.charCodeAt(0)).buffer : beside(name, told);
+  if (!inside) return loader(location.href)(name, told);
+  return Uint8Array.from(atob(inside), (c) => c.charCodeAt(0)).buffer;
 }
 
 /** What trains: the address of a module beside the page, or a script that is written into it. */

@@ -232,11 +232,10 @@ export const ACTIONS = {
    */
   async do_other({ text }) {
     const { truth, n } = await this.ask("read", { text });
-    const { length } = this.state.truth;
-    const { unit } = this.state.symbols;
-    if (n !== length)
+    const { truth: first, symbols } = this.state;
+    if (n !== first.length)
       throw new ValueError(
-        `The second line has ${counted(n, unit)} and the first ${length}; make them equally long.`,
+        `The second line has ${counted(n, symbols.unit)} and the first ${first.length}; make them equally long.`,
       );
     this.look({ other: truth, doing: "swap" }, "Second line taken; a click on a dot swaps it in.");
   },

@@ -13,17 +13,15 @@ import { written } from "./parts.js";
 /** What the numbers mean, and do not mean. */
 export const NOTES = [
   "The output head, which turns a vector into guesses, was trained on the last step only. Its guess " +
-    "at an earlier step shows how far the vector already points to an answer in that head's language; " +
-    "the model itself says nothing there. A translator is one small matrix for each step, trained to " +
-    "say from there what the model will answer. What it finds is there to be found; whether the model " +
-    "uses it, only a change can show.",
+    "at an earlier step shows how far the vector already points to an answer in that head's language. " +
+    "A translator, one small matrix for each step, was trained to say from there what the model will " +
+    "answer. What it finds is there; whether the model uses it, only a change can show.",
   "An arc is as thick as what a head moves to the gap: its attention weight times the length of " +
-    "the value that it carries. That is more than the weight alone tells, and still no proof that the " +
-    "answer needs it. Switch the head off and see what the truth costs. In place of a part that is off " +
-    "stands its mean over held-out gaps, or zero if there is none.",
-  "Before training, the weights are drawn at random. Only where the heads look is no accident: " +
-    "they begin by looking at neighbours, so arcs are there before there is anything to say. " +
-    "Such a model has no translators, and a part that is off adds zero.",
+    "the value that it carries. That is still no proof that the answer needs it. Switch the head off " +
+    "and see what the truth costs. In place of a part that is off stands its mean over held-out gaps, " +
+    "or zero if there is none.",
+  "Before training, the weights are drawn at random, but the heads begin by looking at neighbours, so " +
+    "arcs are there before there is anything to say. Such a model has no translators and no means.",
   "A late part that is swapped in flips the answer merely because everything passes through it. " +
     "The direct effect is what a part tells the output head itself; the rest of the total effect goes " +
     "through the parts above it. Where each of these comes from: notebook 14 and its references.",
@@ -44,10 +42,9 @@ const listed = (guesses) =>
  * @param {Inside} answer
  * @param {number} n
  */
-function work({ symbols, focus, truth }, { rungs, looks }, n) {
+function work({ symbols: { unit }, focus, truth }, { rungs, looks }, n) {
   const rung = rungs[n];
   const name = capitalised(nameOf(rung));
-  const { unit } = symbols;
   if (rung.part === "embedding")
     return `${name}: the gap holds the mask, and no ${unit} is read yet.`;
   if (rung.part === "feed-forward")
@@ -95,14 +92,6 @@ export function rungInWords(state, answer, n) {
   if (n === last) sentences.push("This is the model's answer.");
   return sentences.join(" ");
 }
-
-/**
- * Return the first rung from which on a symbol is the first guess.
- * @param {Rung[]} rungs
- * @param {string} symbol
- */
-const settled = (rungs, symbol) =>
-  rungs[rungs.findLastIndex(({ own }) => own.guesses[0][0] !== symbol) + 1];
 
 /**
  * Return the one symbol in which the second line differs, if one head is looked for that carries it.
@@ -156,11 +145,10 @@ function ending(state, { rungs, means, effect }, symbol, asks) {
   const named = (/** @type {Change} */ which) =>
     changes.flatMap(([key, change]) => (change === which ? partName(key) : [])).join(", ");
   const [off, swapped] = [named("off"), named("swap")];
-  const found = flips({ effect });
-  const first = settled(rungs, best);
+  const first = rungs[rungs.findLastIndex(({ own }) => own.guesses[0][0] !== best) + 1];
   const from = first === rungs[0] ? "the embedding" : nameOf(first);
   const since = first === last ? ", at its last step." : `, from ${from} on.`;
-  const verdict = found
+  const verdict = flips({ effect })
     ? `. You have found the one that carries the ${spoken(symbol ?? "")}.`
     : " as before. Try another.";
   const judged = symbol && swapped ? verdict : changes.length ? "." : since;

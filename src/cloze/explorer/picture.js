@@ -9,7 +9,7 @@ import { followed, NOTES, nameOf, rungInWords, unread } from "./inside_words.js"
 import { paragraph, titleOf, written } from "./parts.js";
 
 /**
- * @import { Attributes, Markup } from "../widgets/browser/element.js"
+ * @import { Attributes, Markup, Option } from "../widgets/browser/element.js"
  * @import { Inside, Reading, Rung, Settings } from "./inside.js"
  * @import { Seen, Shade, State } from "./parts.js"
  */
@@ -212,20 +212,19 @@ function player({ settings }, { rungs }, playing) {
 function drawer({ settings, truth, symbols }, { untrained: drawn, rungs }, readers) {
   const { untrained, everywhere, guesses, doing, other, reader } = settings;
   const translates = untrained || rungs.some(({ translated }) => translated);
-  /** @type {(name: keyof Settings, label: string, options: Record<string, string>, chosen: string) => Markup} */
+  /** @type {(name: keyof Settings, label: string, options: Option[], chosen: string) => Markup} */
   const one = (name, label, options, chosen) =>
-    choice(label, "choose", Object.entries(options), chosen, { "data-with-name": name });
-  const models = Object.fromEntries(readers.map((name) => [name, name]));
+    choice(label, "choose", options, chosen, { "data-with-name": name });
   const weights = { "": "trained", yes: "before training" };
   const says = { head: "by the output head", translator: "by a translator" };
   const does = { off: "switches it off", swap: "swaps it in" };
   const where = { "": "at the gap", yes: "everywhere" };
   const choices = [
-    readers[1] ? one("reader", "Model", models, reader || readers[readers.length - 1]) : null,
-    drawn ? one("untrained", "Weights", weights, untrained ? "yes" : "") : null,
-    translates ? one("guesses", "Guesses", says, guesses) : null,
-    one("doing", "A click on a dot", does, doing),
-    one("everywhere", "Where", where, everywhere ? "yes" : ""),
+    readers[1] ? one("reader", "Model", readers, reader || readers[readers.length - 1]) : null,
+    drawn ? one("untrained", "Weights", Object.entries(weights), untrained ? "yes" : "") : null,
+    translates ? one("guesses", "Guesses", Object.entries(says), guesses) : null,
+    one("doing", "A click on a dot", Object.entries(does), doing),
+    one("everywhere", "Where", Object.entries(where), everywhere ? "yes" : ""),
   ];
   return element(
     "details",
