@@ -19,8 +19,10 @@ def test_the_worker_keeps_every_file_and_knows_when_one_changes(
     page_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def head(folder: Path) -> tuple[str, list[str]]:
-        version, files, *_ = (folder / "sw.js").read_text("utf-8").splitlines()
-        return version, json.loads(files.removeprefix("const FILES = ").rstrip(";"))
+        version, *lines = (folder / "sw.js").read_text("utf-8").splitlines()[:3]
+        files, later = (json.loads(line.partition(" = ")[2].rstrip(";")) for line in lines)
+        assert later == ["words.safetensors"]
+        return version, [*files, *later]
 
     folder = tmp_path / "new" / "page"
     monkeypatch.setattr(sys, "argv", ["build", str(folder)])
@@ -31,7 +33,7 @@ def test_the_worker_keeps_every_file_and_knows_when_one_changes(
     assert sorted(files) == sorted(["./", *names - {"sw.js", "explorer.html"}])
     assert head(page_folder)[0] == version
     (folder / "page.css").write_text("", encoding="utf-8")
-    assert build.worker(folder, files[1:]).splitlines()[0] != version
+    assert build.worker(folder, files[1:], []).splitlines()[0] != version
 
 
 def test_modules_become_one_script_in_the_order_they_need() -> None:

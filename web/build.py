@@ -13,16 +13,17 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from markupsafe import Markup
 
+from cloze import checkpoint
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus
 from cloze.explorer import MaskExplorer
-from cloze.explorer.widget import EXAMPLES
+from cloze.explorer.widget import EXAMPLES, Example
 from cloze.files import FileError
 from cloze.heads import MaskedLM
 from cloze.lessons.training import plateau, results
@@ -58,6 +59,15 @@ DESCRIPTION = (
     "Guess the hidden letter of a line. Then see what three small models guess: from the left, "
     "from the right and from both sides. They run in your browser."
 )
+WORDS = "words.safetensors"
+"""The words' encoder, which is loaded when somebody asks for it."""
+WORD_EXAMPLES = {
+    "what did he open?": Example("He opened his umbrella because it was raining.", "umbrella"),
+    "who is she?": Example("The queen said that she would never forgive them.", "she"),
+    "names and numbers": Example("Captain Blythe's ship sailed in 1803, didn't it?", "ship"),
+    "two words at once": Example("I do not know where they went.", "where they"),
+    "what surprises most?": Example("The children ate their potato in the garden all day.", ""),
+}
 NAME = "the notebook series Cloze"
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
@@ -92,7 +102,8 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     for name, text in texts.items():
         paths.append(_written(folder / name, text))
     names = [path.relative_to(folder).as_posix() for path in paths]
-    return [*paths, _written(folder / WORKER, worker(folder, names))]
+    paths.append(Path(shutil.copy(checkpoint.WORDS, folder)))
+    return [*paths, _written(folder / WORKER, worker(folder, names, [WORDS]))]
 
 
 def _written(path: Path, text: str) -> Path:
@@ -112,7 +123,7 @@ def build_single(path: Path, series: str | None = None) -> None:
         inside = [
             f'<script type="application/octet-stream" id="{each.name}">'
             f"{in_base64(each.read_bytes())}</script>"
-            for each in (*weights.write(Path(folder)), *what_trains(Path(folder)))
+            for each in (*weights.write(Path(folder)), *what_trains(Path(folder)), checkpoint.WORDS)
         ]
     icon = (STATIC / "icon.svg").read_bytes()
     head = [
@@ -233,10 +244,14 @@ def page(
         settings: what else ``page.js`` reads.
         scripts: what is run, and what that reads.
     """
-    model = shipped_model()
-    known = {name: each._asdict() for name, each in EXAMPLES.items()}
+    model, of_words = shipped_model(), shipped_model("words")
+    known, words = (
+        {name: each._asdict() for name, each in examples.items()}
+        for examples in (EXAMPLES, WORD_EXAMPLES)
+    )
     all_settings = {
         "examples": known,
+        "words": {"size": checkpoint.WORDS.stat().st_size, "examples": words},
         "training": training(),
         **settings,
     }
@@ -249,6 +264,9 @@ def page(
         "still": still,
         "examples": _examples(),
         "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
+        "words_parameters": f"{sum(p.numel() for p in of_words.parameters()):,}",
+        "words_pieces": f"{of_words.vocabulary.n_ordinary:,}",
+        "words_size": f"{checkpoint.WORDS.stat().st_size / 1e6:.1f} MB",
         "max_len": str(model.config.max_len),
         "rate": f"{Recipe().mask_prob:.0%}",
         "train_characters": f"{len(Corpus.load().train_ids):,}",
@@ -263,15 +281,25 @@ def page(
     return text
 
 
-def worker(folder: Path, names: Iterable[str]) -> str:
-    """Write the program that keeps these files of a folder for when there is no network."""
+def worker(folder: Path, names: Iterable[str], later: Sequence[str]) -> str:
+    """Write the program that keeps files of a folder for when there is no network.
+
+    Args:
+        folder: their folder.
+        names: of what is kept at once.
+        later: of what is kept as soon as somebody has asked for it.
+    """
     digest = hashlib.sha256()
-    for name in names:
+    for name in (*names, *later):
         digest.update(name.encode())
         digest.update((folder / name).read_bytes())
-    version = digest.hexdigest()[:16]
-    script = (HERE / WORKER).read_text("utf-8")
-    return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
+    constants = {
+        "VERSION": digest.hexdigest()[:16],
+        "FILES": ["./", *names],
+        "LATER": later,
+    }
+    lines = [f"const {name} = {json.dumps(value)};\n" for name, value in constants.items()]
+    return "".join(lines) + (HERE / WORKER).read_text("utf-8")
 
 
 def hosted(series: str | None, address: str) -> str:

@@ -32,11 +32,9 @@ export default class Files extends Widget {
       "aria-label": "A text of your own",
       placeholder: "Type or paste some text",
     });
-    const saves = [
-      button("Save the run", "save", { "data-with-what": "run" }),
-      button("Save the model", "save", { "data-with-what": "model" }),
-    ];
-    if (own) saves.push(button("Save the text", "save", { "data-with-what": "text" }));
+    const saves = ["run", "model", ...(own ? ["text"] : [])].map((what) =>
+      button(`Save the ${what}`, "save", { "data-with-what": what }),
+    );
     if (this.get("kept")) saves.push(button("Forget the run", "forget"));
     else if (own) saves.push(button("Back to the series’ text", "forget"));
     return join([

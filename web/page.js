@@ -8,14 +8,16 @@ import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import Files from "./files.js";
 import { LinkedExplorer, written } from "./link.js";
-import { ModelChoice, ModelList } from "./model_choice.js";
+import { loader } from "./load.js";
+import { ModelChoice, ModelList, OF_A_LINE } from "./model_choice.js";
 import { PageTraining } from "./train.js";
-import { exploring } from "./twins/answers.js";
+import { beginning } from "./twins/answers.js";
 import { writing } from "./twins/generation.js";
 import { loadPredictors } from "./twins/predictors.js";
 
 /**
- * @import { Paid } from "../src/cloze/explorer/hands.js"
+ * @import { Answers, Traits } from "../src/cloze/explorer/parts.js"
+ * @import { Bytes } from "./load.js"
  * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 
@@ -31,17 +33,12 @@ const root = document.documentElement;
 
 /**
  * The bytes of a file beside the page, or of one that is written into it.
- * @param {string} name
+ * @type {Bytes}
  */
-async function bytes(name) {
-  const inside = document.getElementById(name);
-  if (inside) return Uint8Array.from(atob(inside.textContent), (c) => c.charCodeAt(0)).buffer;
-  const answer = await fetch(name).catch(() => null);
-  if (!answer?.ok) {
-    const status = answer?.status ?? "no answer";
-    throw new ValueError(`${name} cannot be loaded (${status}); reload the page.`);
-  }
-  return answer.arrayBuffer();
+async function bytes(name, told) {
+  const inside = document.getElementById(name)?.textContent;
+  if (!inside) return loader(location.href)(name, told);
+  return Uint8Array.from(atob(inside), (c) => c.charCodeAt(0)).buffer;
 }
 
 /** What trains: the address of a module beside the page, or a script that is written into it. */
@@ -119,12 +116,25 @@ async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
-  const choice = new ModelChoice(await loadPredictors(bytes, module), module);
-  /** @type {Model<{ paid: Paid[] }>} */
-  const paid = new Model({ paid: [] });
-  const explorer = new LinkedExplorer(
-    exploring(() => choice.predictors, settings.examples, null, paid),
+  const series = await loadPredictors(bytes, module);
+  const choice = new ModelChoice(series, module, bytes, trainer(), settings.words);
+  /** @type {Model<Traits, Answers>} */
+  const model = new Model(beginning(series.both, settings.examples), (what, sent) =>
+    choice.ask(what, sent),
   );
+  const explorer = new LinkedExplorer(model);
+  explorer.read = (words) => choice.read(words);
+  /** @type {Map<boolean, object>} */
+  const kept = new Map(); // what was shown of letters, and of words
+  let words = false;
+  choice.model.on("change:who", () => {
+    const shown = Object.fromEntries(OF_A_LINE.map((name) => [name, model.get(name)]));
+    const before = kept.set(words, shown).get(choice.reads) ?? choice.begins;
+    const other = words === choice.reads ? {} : before;
+    words = choice.reads;
+    model.assign({ ...other, revision: model.get("revision") + 1 });
+  });
+  for (const id of ["explorer", "unmasking"]) show(new ModelList(choice.model), named(`who-${id}`));
   const follow = () => explorer.act("link", { hash: location.hash });
   if (location.hash) await follow();
   show(explorer, place);
@@ -147,10 +157,10 @@ async function main() {
     if (address !== location.hash) history.replaceState(null, "", address);
   });
   const tally = named("tally");
-  paid.on("change", () => {
-    tally.hidden = !paid.get("paid").length;
+  model.on("change:paid", () => {
+    tally.hidden = !model.get("paid").length;
   });
-  show(new Tally(paid), tally);
+  show(new Tally(/** @type {any} */ (model)), tally);
   const trained = new PageTraining(settings.training, bytes, trainer(), (yours) =>
     choice.take(yours),
   );
@@ -159,23 +169,14 @@ async function main() {
   show(files, named("files"));
   dropped(named("files"), files);
   // Another model writes from the beginning.
-  const write = () => {
+  const write = async () => {
     const place = document.createElement("div");
+    const written = await writing((chosen) => choice.ask("write", chosen), { line: TO_WRITE });
     named("unmasking").replaceChildren(place);
-    show(new Unmasking(writing(choice.writer, { line: TO_WRITE })), place);
+    show(new Unmasking(written), place);
   };
-  write();
-  choice.model.on("change:who", () => {
-    explorer.model.set("revision", explorer.model.get("revision") + 1);
-    write();
-  });
-  for (const id of ["explorer", "unmasking"]) {
-    const list = named(`who-${id}`);
-    choice.model.on("change:words", () => {
-      list.hidden = false;
-    });
-    show(new ModelList(choice.model), list);
-  }
+  await write();
+  choice.model.on("change:who", write);
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }

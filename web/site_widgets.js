@@ -2,6 +2,7 @@
 // for one, it says which program shows it; the models and texts are those of the explorer's page.
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
+import { loader } from "./load.js";
 
 /**
  * @import { Examples } from "./twins/answers.js"
@@ -19,11 +20,13 @@ const TRAINS = "TrainingCurve";
  * @param {Loaded} loaded
  */
 async function exploring(state, { predictors, examples }) {
-  const { exploring } = await import("./twins/answers.js");
+  const { beginning, Readers } = await import("./twins/answers.js");
   /** @type {string[]} */
   const names = state.readers ?? Object.keys(predictors);
   const shown = Object.fromEntries(names.map((name) => [name, predictors[name]]));
-  return exploring(() => shown, examples, state);
+  const readers = new Readers(() => shown);
+  const begins = beginning(shown[names[0]], examples, state);
+  return new Model(begins, (what, sent) => readers.ask(what, sent));
 }
 
 /**
@@ -34,24 +37,16 @@ const WITH_MODELS = {
   MaskExplorer: exploring,
   Inside: exploring,
   async Unmasking(state, { predictors }) {
-    const { writing } = await import("./twins/generation.js");
-    return writing(predictors.both, state);
+    const { unmasked, writing } = await import("./twins/generation.js");
+    return writing((chosen) => unmasked(predictors.both, chosen), state);
   },
 };
 
-/** @param {string} name */
-async function fetched(name) {
-  const answer = await fetch(new URL(name, FOLDER));
-  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
-  return answer;
-}
-
-/** @param {string} name */
-const bytes = async (name) => (await fetched(name)).arrayBuffer();
+const bytes = loader(FOLDER);
 
 /** The examples that build.py has written into the explorer's page. */
 async function examplesOfPage() {
-  const html = await (await fetched("index.html")).text();
+  const html = new TextDecoder().decode(await bytes("index.html"));
   const page = new DOMParser().parseFromString(html, "text/html");
   return JSON.parse(page.getElementById("settings")?.textContent ?? "").examples;
 }
@@ -94,7 +89,8 @@ const wordsIn = (place) => /** @type {HTMLElement} */ (place.querySelector(".nee
  */
 async function sayWhere(words, name, widget) {
   let hash = name === TRAINS ? "#train" : "";
-  if (name === "MaskExplorer") hash = (await import("./link.js")).written(widget);
+  if (name === "MaskExplorer" || name === "Inside")
+    hash = (await import("./link.js")).written(widget);
   const link = document.createElement("a");
   link.href = new URL("index.html", FOLDER).href + hash;
   link.textContent = "a page of its own";

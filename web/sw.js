@@ -1,17 +1,20 @@
 // Keeps a whole page, or a whole site, so that it opens without a network. build.py writes the first
-// line: what there is, and a digest of it, so that what has changed is fetched again.
+// lines: what there is, what is kept once somebody has asked for it, and a digest of it all, so that what
+// has changed is fetched again.
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
-const PREFIX = `cloze ${worker.registration.scope} `;
+const { scope } = worker.registration;
+const PREFIX = `cloze ${scope} `;
 const CACHE = PREFIX + VERSION;
 
 worker.addEventListener("install", (event) => {
-  const fetched = FILES.map((name) => new Request(name, { cache: "no-cache" }));
-  event.waitUntil(
-    caches
-      .open(CACHE)
-      .then((cache) => cache.addAll(fetched))
-      .then(() => worker.skipWaiting()),
-  );
+  const keep = async () => {
+    const before = await Promise.all(LATER.map((name) => caches.match(name)));
+    const names = [...FILES, ...LATER.filter((_, i) => before[i])];
+    const cache = await caches.open(CACHE);
+    await cache.addAll(names.map((name) => new Request(name, { cache: "no-cache" })));
+    await worker.skipWaiting();
+  };
+  event.waitUntil(keep());
 });
 
 worker.addEventListener("activate", (event) => {
@@ -25,8 +28,14 @@ worker.addEventListener("activate", (event) => {
 });
 
 worker.addEventListener("fetch", (event) => {
-  const stored = caches
-    .open(CACHE)
-    .then((cache) => cache.match(event.request, { ignoreSearch: true }));
-  event.respondWith(stored.then((answer) => answer ?? fetch(event.request)));
+  const { request } = event;
+  const find = async () => {
+    const cache = await caches.open(CACHE);
+    const stored = await cache.match(request, { ignoreSearch: true });
+    const answer = stored ?? (await fetch(request));
+    const later = LATER.some((name) => request.url === new URL(name, scope).href);
+    if (!stored && later && answer.ok) event.waitUntil(cache.put(request, answer.clone()));
+    return answer;
+  };
+  event.respondWith(find());
 });

@@ -3,6 +3,7 @@
 // A worker trains. What it has trained is handed over every few seconds, and stored here and by the
 // browser, so whatever becomes of the worker, or of the page, the next one goes on from there.
 
+import { mean } from "../src/cloze/explorer/parts.js";
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { run } from "./engine/crew.js";
 import { clear, load, store } from "./storage.js";
@@ -38,17 +39,18 @@ const POINTS = 150;
 const SILENCE = 60; // seconds without a word after which a worker that has something to do counts as dead
 const SERIES = "the series’ text";
 const NO_SEAL = "A browser seals files only on pages that came over https.";
-const ENDED = "What trained in the background has ended; press Start or Resume.";
+const ENDED = "What ran in the background has ended; press Start or Resume, or reload the page.";
 const NOTHING = { note: "", own: "", kept: false };
 
-/** A worker that trains, and what is expected of it. */
-class Thread {
+/** A worker that trains, or answers for the words' encoder, and what is expected of it. */
+export class Thread {
   #hear;
   #ended;
   /** @type {Worker | undefined} */
   #worker;
-  /** @type {PromiseWithResolvers<any> | undefined} */
-  #waiting; // for an answer
+  /** @type {Map<number, PromiseWithResolvers<any>>} */
+  #waiting = new Map(); // for answers
+  #asked = 0;
   #silent = 0; // seconds
   /** Whether the worker has something to go on with. */
   begun = false;
@@ -57,17 +59,17 @@ class Thread {
 
   /**
    * @param {string | Blob} script
-   * @param {(data: any) => void} hear  Is given what the worker sends unasked.
-   * @param {(failure: string) => void} ended  Is told why the worker can do no more, where nobody waits
+   * @param {(data: any) => void} [hear]  Is given what the worker sends unasked.
+   * @param {(failure: string) => void} [ended]  Is told why the worker can do no more, where nobody waits
    *   for an answer.
    */
-  constructor(script, hear, ended) {
+  constructor(script, hear = () => {}, ended = () => {}) {
     this.script = script;
     this.#hear = hear;
     this.#ended = ended;
     // By counting seconds, because a device that was asleep has only been silent for one.
     setInterval(() => {
-      const busy = this.#worker && (this.#waiting || this.wanted);
+      const busy = this.#worker && (this.#waiting.size || this.wanted);
       this.#silent = busy ? this.#silent + 1 : 0;
       if (this.#silent > SILENCE) this.#end();
     }, 1000);
@@ -82,8 +84,9 @@ class Thread {
     worker.onmessage = ({ data }) => {
       if (worker !== this.#worker) return;
       this.#silent = 0;
-      if ("answer" in data) this.#waiting?.resolve(data.answer);
-      else if (data.asked) this.#waiting?.reject(new ValueError(data.failure));
+      const waiting = this.#waiting.get(data.id);
+      if ("answer" in data) waiting?.resolve(data.answer);
+      else if (waiting) waiting.reject(new ValueError(data.failure));
       else if (data.failure) this.#end(data.failure);
       else this.#hear(data);
     };
@@ -100,8 +103,8 @@ class Thread {
 
   #end(failure = ENDED) {
     this.dismiss();
-    if (this.#waiting) this.#waiting.reject(new ValueError(failure));
-    else this.#ended(failure);
+    if (!this.#waiting.size) this.#ended(failure);
+    for (const waiting of this.#waiting.values()) waiting.reject(new ValueError(failure));
   }
 
   /**
@@ -112,12 +115,11 @@ class Thread {
   async ask(what, given) {
     if (!this.#worker) throw new ValueError(ENDED);
     const answer = Promise.withResolvers();
-    this.#waiting = answer;
+    const id = ++this.#asked;
+    this.#waiting.set(id, answer);
     this.#silent = 0;
-    this.#worker.postMessage({ ask: what, given });
-    return answer.promise.finally(() => {
-      this.#waiting = undefined;
-    });
+    this.#worker.postMessage({ ask: what, given, id });
+    return answer.promise.finally(() => this.#waiting.delete(id));
   }
 
   /** @param {boolean} wanted  Whether to train, or to stop. */
@@ -250,15 +252,16 @@ export class PageTraining {
   async #read() {
     const { heldOut, corpus: sha256, text, recipe } = this.#settings;
     const { length } = recipe;
+    const module = await this.#bytes("engine.wasm");
     const own = this.#own;
     if (!own) {
       const given = text ?? (await this.#bytes("corpus.gz"));
       this.thread.hire();
-      return this.thread.ask("read", { series: { text: given, heldOut, sha256 }, length });
+      return this.thread.ask("read", { series: { text: given, heldOut, sha256 }, length, module });
     }
     const { name } = own;
     this.thread.hire();
-    const { report, ...found } = await this.thread.ask("read", { own, length });
+    const { report, ...found } = await this.thread.ask("read", { own, length, module });
     this.#own = { name, ...found };
     this.curve.assign({ baselines: found.baselines, plateau: null });
     this.files.assign({ own: name, note: `${name}: ${report}.` });
@@ -408,9 +411,6 @@ async function most() {
   const battery = await /** @type {any} */ (navigator).getBattery?.().catch(() => null);
   return Math.ceil((navigator.hardwareConcurrency - 1) / (battery?.charging === false ? 2 : 1));
 }
-
-/** @param {number[]} numbers */
-const mean = (numbers) => numbers.reduce((a, b) => a + b) / numbers.length;
 
 /**
  * Neighbouring steps averaged into some 150 points, because one batch is a noisy sample.

@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+def with_gaps(text: str) -> str:
+    """Write ``[MASK]`` and ``<mask>`` as the gaps that they stand for."""
+    return re.sub(r"\[mask\]|<mask>", GAP, text, flags=re.IGNORECASE)
+
+
 def read_line(line: str, max_len: int = 64, *, gaps: bool = True) -> tuple[Tensor, str]:
-    """Read a line as a learner types it: ``_`` or ``[MASK]`` marks a gap.
+    """Read a line as a learner types it: ``_``, ``[MASK]`` or ``<mask>`` marks a gap.
 
     Args:
         line: what was typed.
@@ -34,7 +39,7 @@ def read_line(line: str, max_len: int = 64, *, gaps: bool = True) -> tuple[Tenso
     Raises:
         TextError: nothing usable is left, or more than ``max_len`` characters.
     """
-    typed = re.sub(re.escape(MASK), GAP, line, flags=re.IGNORECASE)
+    typed = with_gaps(line)
     clean = normalise(typed, keep=GAP)
     if not clean.text:
         reason = f": {_unknown(typed)} are not among the {len(ALPHABET)} characters"
@@ -61,7 +66,7 @@ def read_words(line: str, vocabulary: Vocabulary, most: int) -> tuple[str, ...]:
     Raises:
         TextError: it is empty, a word is unknown, or there are more than ``most``.
     """
-    typed = line.lower().replace(MASK.lower(), f" {GAP} ")
+    typed = with_gaps(line).lower()
     signs = sorted((w for w in vocabulary.ordinary if not re.search(r"\w", w)), key=len)
     words = tuple(re.findall("|".join([r"[^\W_]+", GAP, *map(re.escape, signs[::-1])]), typed))
     if not words:

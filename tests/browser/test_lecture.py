@@ -45,7 +45,9 @@ BEYOND = """least => {
     return found;
 }"""
 
-SCRIPT = ROOT / "lecture/voila/templates/lecture/static/lecture.js"
+TEMPLATES = ROOT / "lecture/voila/templates/lecture"
+SCRIPT = TEMPLATES / "static/lecture.js"
+BAR = "<template" + (TEMPLATES / "index.html.j2").read_text("utf-8").split("<template")[1]
 
 
 class Lecture:
@@ -310,7 +312,7 @@ def test_a_cell_that_fails_is_reported(page: Page, built: str) -> None:
     page.goto(f"{built}/blank.html#2")
     one, other = (f"<section class='screen'{how}><h2>x</h2></section>" for how in ("", " hidden"))
     head = "<title>x</title><link rel='icon' href='data:,'>"
-    page.set_content(f"{head}<main>{one}{other}</main>")
+    page.set_content(f"{head}<main>{one}{other}</main>{BAR}")
     page.add_script_tag(path=SCRIPT)
     for cell in range(3):
         page.evaluate("cell => lecture.arrived(cell, 5)", cell)

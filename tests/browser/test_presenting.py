@@ -155,7 +155,7 @@ SMALL = """root => [...root.querySelectorAll(
 BESIDE = """root => [...root.querySelectorAll(".scroll")]
     .filter(each => each.clientWidth < 0.9 * root.querySelector(".cloze").clientWidth)
     .map(each => each.outerHTML)"""
-SCROLLING = """root => [...root.querySelectorAll(".scroll:not(:has(.sight))")]
+SCROLLING = """root => [...root.querySelectorAll(".scroll:not(:has(.sight, .line))")]
     .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.outerHTML)"""
 SEEN = """([least, width]) => {
     const root = document.querySelector("#first .cloze-root"), shown = root.firstElementChild;

@@ -14,7 +14,7 @@ def test_every_corruption_can_be_seen(hand: Take) -> None:
     radios = check(driven).select("[type=radio]")
     assert [radio["value"] for radio in radios] == list(CORRUPTIONS)
     for name in CORRUPTIONS:
-        driven.act("corruption", value=name)
+        driven.act("choose", what="corruption", value=name)
         page = check(driven)
         names = ("The original", "What is read", "What is to be written")
         assert [picture["aria-label"] for picture in page.select("[role=img]")] == [
@@ -35,5 +35,5 @@ def test_a_wrong_line_changes_nothing(hand: Take) -> None:
     assert repr(widget) == repr(LineSpoiler(TEXT))
     driven.act("line", text="one sentence alone")
     assert widget.spoilt.original == ("one", "sentence", "alone")
-    driven.act("corruption", value="sentence permutation")
+    driven.act("choose", what="corruption", value="sentence permutation")
     assert "put a full stop between sentences" in said_by(driven)

@@ -22,7 +22,7 @@ from web.browser import load_engine
 
 TEXT = "the old man walked slowly along the river and sat down in the rain again\n" * 40
 KEPT = "is kept from your last visit"
-ENDED = "What trained in the background has ended; press Start or Resume."
+ENDED = "What ran in the background has ended; press Start or Resume, or reload the page."
 WORKERS = """
   Object.defineProperty(navigator, "hardwareConcurrency", { value: 3 });
   window.workers = [];
@@ -100,8 +100,8 @@ def drop(files: Locator, script: str) -> None:
 
 def test_it_trains_stops_goes_on_and_outlives_the_page(opened: Page) -> None:
     training, files = opened.locator("#training"), opened.locator("#files")
-    explorer, who = opened.locator("#explorer"), opened.locator("#who-explorer select")
-    expect(who).to_be_hidden()  # there is nothing to choose from
+    explorer, who = opened.locator("#explorer"), opened.locator("#who-explorer")
+    expect(who.get_by_role("button")).to_have_text(["letters", "words"])
     press(training, "Start")
     expect(training.locator("p.number")).to_contain_text("held-out loss")  # after 20 steps
     [held_out] = re.findall(r"held-out loss ([\d.]+)", training.locator("p.number").inner_text())
@@ -118,11 +118,12 @@ def test_it_trains_stops_goes_on_and_outlives_the_page(opened: Page) -> None:
     offers(training, "Resume")
     stopped = step(training)
     for name in ("explorer", "unmasking"):
-        expect(opened.locator(f"#who-{name} select")).to_have_value("yours")
+        chosen = opened.locator(f"#who-{name} [aria-pressed=true]")
+        expect(chosen).to_have_text(re.compile("^yours: "))
     press(explorer, "Reveal")
     expect(explorer.locator(".chart thead")).to_contain_text("yours")
     expect(explorer).not_to_contain_text("from the left")
-    who.select_option("series")
+    press(who, "letters")
     expect(explorer).to_contain_text("from the left")
 
     opened.reload()
@@ -197,7 +198,7 @@ def test_a_text_of_one_s_own_goes_to_python_and_back(
     has_trained(training, 3)
     press(training, "Stop")
     offers(training, "Resume")
-    yours = opened.locator("#who-explorer option").last
+    yours = opened.locator("#who-explorer button").last
     expect(yours).to_have_text(f"yours: {step(training)} steps on Your text")
     text, run, model = (saved(files, what, tmp_path) for what in ("text", "run", "model"))
     corpus = Corpus.from_file(text)

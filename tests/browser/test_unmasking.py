@@ -78,8 +78,8 @@ def test_choices_begin_again(hand: Take) -> None:
     player = Unmasking(LINE, MODEL, "left to right", 0.0)
     driven = hand(player)
     driven.act("again")
-    driven.act("policy", value="Gibbs")
-    driven.act("temperature", value="0.5")
+    driven.act("choose", what="policy", value="Gibbs")
+    driven.act("choose", what="temperature", value="0.5")
     assert (player.seed, player.policy, player.temperature) == (1, "Gibbs", 0.5)
     assert said_by(driven) == "4 gaps, Gibbs, seed 1."
     driven.act("step")

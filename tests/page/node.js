@@ -8,9 +8,16 @@ import "./worker.js";
 
 const [, , folder] = process.argv; // of the page
 const MODULES = [
-  ...["answers", "baselines", "checkpoint", "corpus", "generation", "inside", "predictors"].map(
-    (name) => `twins/${name}`,
-  ),
+  ...[
+    "answers",
+    "baselines",
+    "checkpoint",
+    "corpus",
+    "generation",
+    "inside",
+    "predictors",
+    "symbols",
+  ].map((name) => `twins/${name}`),
   ...["twins/vocabulary", "engine/engine", "engine/generator", "engine/run_file"],
   ...["engine/training", "engine/crew", "../src/cloze/widgets/browser/widget"],
 ];

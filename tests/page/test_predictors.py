@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cloze.prediction.symbols import CHARACTERS
+from cloze.prediction.shipped import shipped_model
+from cloze.prediction.symbols import CHARACTERS, symbols_of
 from cloze.vocabulary import ALPHABET, normalise
 from tests.page.node import Node
 
@@ -20,7 +21,7 @@ def test_a_newer_question_stops_an_older_one(node: Node) -> None:
           const { both } = predictors;
           const line = [..."the old man walked slowly down to the harbour and looked at it"];
           const asks = {
-            joint: (options) => both.joint(line, [3, 9], 3, 9, options),
+            pairs: (options) => both.pairs(line, [3, 9], 3, 9, 5, options),
             surprise: (options) => both.surprise(line, options),
             occlusion: (options) => both.occlusion(line, [3], 3, options),
           };
@@ -34,7 +35,7 @@ def test_a_newer_question_stops_an_older_one(node: Node) -> None:
           return said;
         }"""
     )
-    assert found == dict.fromkeys(["joint", "surprise", "occlusion"], "AbortError")
+    assert found == dict.fromkeys(["pairs", "surprise", "occlusion"], "AbortError")
 
 
 TEXTS = [
@@ -42,7 +43,21 @@ TEXTS = [
     *("don’t can't", "e\u0301", "\u0301", "İstanbul ıħđ", "😀 a", "👩‍👧 family", "٣٤ ½"),
     *("שלום a", "1é", "é" * 2000, "ﷺ", "K", "-", "<img src=x>", "\u202ea", "a\u00a0b"),
     *("a", "Z", "\n", "7", "'", "a  b", "\n" * 40, "a\tb\r\nc", "a \n \n b", "\ufeff"),
+    "Don't worry, it's 1803: Zoë's ___ sank near [MASK], Captain Xylqu said.",
+    *(
+        "“Où?” — y‐z …",
+        "Ｆｕｌｌ ½ x² 3.14 e-mail",
+        "a__b _ _ <mask>[maſK]",
+        "o''b 'tis ''n'",
+        "日本 ok",
+    ),
+    *(
+        "antidisestablishmentarianism (floccinaucinihilipilification)!",
+        "word " * 63,
+        "##s ▁a [SEP]",
+    ),
 ]
+TYPED = ["the", "Umbrella", "##ing", "Xylqu", "Café", "!", "two words", "a_b"]
 
 
 def known(character: str) -> bool:
@@ -58,39 +73,54 @@ def answer_of(ask: Callable[..., object], *asked: object) -> object:
         return {"said": str(error)}
 
 
-def test_lines_and_symbols_are_read_as_in_python(node: Node) -> None:
+SYMBOLS = """async () => {
+  globalThis.words ??= await loadWords(await bytes("words.safetensors"), module);
+  globalThis.symbols = { characters: CHARACTERS, words: words.symbols };
+  return words.symbols.known;
+}"""
+
+
+@pytest.mark.parametrize("name", ["characters", "words"])
+def test_lines_and_symbols_are_read_as_in_python(node: Node, name: str) -> None:
+    ours = CHARACTERS if name == "characters" else symbols_of(shipped_model("words").vocabulary)
+    known = node.evaluate(SYMBOLS)
+    assert name == "characters" or known == list(ours.known)
+
     def read(text: str) -> dict[str, object]:
-        line, note = CHARACTERS.read(text, 64)
-        words = [list(word) for word in CHARACTERS.words(line)]
-        return {"line": list(line), "note": note, "written": CHARACTERS.write(line), "words": words}
+        line, note = ours.read(text, 62)
+        words = [list(word) for word in ours.words(line)]
+        ids = ours.input_ids(line).tolist()
+        write = ours.write(line)
+        return {"line": list(line), "note": note, "written": write, "words": words, "ids": ids}
 
     found = node.evaluate(
-        """(texts) => texts.map((text) => {
+        """([name, texts]) => texts.map((text) => {
+          const { read, write, words, ids } = symbols[name];
           try {
-            const { line, note } = CHARACTERS.read(text, 64);
-            return { line, note, written: CHARACTERS.write(line), words: CHARACTERS.words(line) };
+            const { line, note } = read(text, 62);
+            return { line, note, written: write(line), words: words(line), ids: ids(line) };
           } catch ({ message }) {
             return { said: message };
           }
         })""",
-        TEXTS,
+        [name, TEXTS],
     )
     for text, theirs in zip(TEXTS, found, strict=True):
         assert theirs == answer_of(read, text), text
-    symbols = [*TEXTS, *ALPHABET]
+    typed = [*TEXTS, *ALPHABET, *TYPED]
     found = node.evaluate(
-        """(all) => all.map((each) => {
+        """([name, all]) => all.map((each) => {
           try {
-            return CHARACTERS.readSymbol(each);
+            return symbols[name].readSymbol(each);
           } catch ({ message }) {
             return { said: message };
           }
         })""",
-        symbols,
+        [name, typed],
     )
-    for symbol, theirs in zip(symbols, found, strict=True):
-        ours = answer_of(CHARACTERS.read_symbol, symbol)
-        assert theirs == ours or ("said" in theirs and "said" in str(ours)), symbol
+    for symbol, theirs in zip(typed, found, strict=True):
+        answer = answer_of(ours.read_symbol, symbol)
+        assert theirs == answer or ("said" in theirs and "said" in str(answer)), symbol
 
 
 @pytest.mark.slow

@@ -19,12 +19,13 @@ READ = """async ({ path, baselines }) => {
   try {
     const raw = await readText(new Blob([await bytes(path)]), path);
     const corpus = await corpusOf(raw, path, 64);
-    const asked = mask(corpus.heldOut, 0.15, 28, new Generator());
+    const { exports } = new WebAssembly.Instance(module);
+    const asked = mask(corpus.heldOut, 0.15, 28, new Generator(exports));
     return {
       ...corpus,
       text: [...corpus.text],
       heldOut: [...corpus.heldOut],
-      baselines: baselines && baselineLosses(corpus.text, asked, 64, 28),
+      baselines: baselines && baselineLosses(corpus.text, asked, 64, 28, new Generator(exports)),
     };
   } catch (error) {
     return { refused: error.message };

@@ -14,15 +14,15 @@ typedef int i4 __attribute__((vector_size(16), aligned(4)));
 // ── Memory: taken from the end of what is in use, and given back all at once ────────────────────
 
 extern unsigned char __heap_base;
-static unsigned long top;
+static unsigned char *top = &__heap_base;
 
 static void *take(unsigned long bytes) {
-  unsigned long start = top;
+  unsigned char *start = top;
   top += (bytes + 63) & ~63ul;
-  long missing = (long)(top >> 16) + 1 - (long)__builtin_wasm_memory_size(0);
+  long missing = (long)((unsigned long)top >> 16) + 1 - (long)__builtin_wasm_memory_size(0);
   if (missing > 0 && __builtin_wasm_memory_grow(0, (unsigned long)missing) == ~0ul) __builtin_trap();
-  __builtin_memset((void *)start, 0, bytes);
-  return (void *)start;
+  __builtin_memset(start, 0, bytes);
+  return start;
 }
 
 static float *floats(int n) { return take(4ul * (unsigned long)n); }
@@ -51,6 +51,79 @@ static double cos_of(double x) {
   double sum = 1;
   for (int i = 26; i > 0; i -= 2) sum = 1 - x * x / (i * (i - 1)) * sum;
   return sum;
+}
+
+// ── torch's random numbers, draw by draw: the Mersenne Twister of its CPU generator ─────────────
+//
+// A training that is begun here and goes on in Python, or the other way round, must draw the same
+// windows and masks; so this is what torch.Generator does, down to how it writes its state.
+
+#define WORDS 624
+static struct {
+  unsigned long long seed;
+  int left, seeded;
+  unsigned long long next, words[WORDS];
+  char normals[40];
+} generator;
+
+void *EXPORT(generator_at)(void) { return &generator; }
+
+// As torch.Generator().manual_seed(value).
+void EXPORT(seed)(unsigned value) {
+  __builtin_memset(&generator, 0, sizeof generator);
+  generator.seed = generator.words[0] = value;
+  for (unsigned i = 1; i < WORDS; i++) {
+    value = 1812433253u * (value ^ value >> 30) + i;
+    generator.words[i] = value;
+  }
+  generator.left = generator.seeded = 1;
+}
+
+static unsigned word(void) {
+  unsigned long long *words = generator.words;
+  if (--generator.left == 0) {
+    FOR(i, WORDS) {
+      unsigned y = (words[i] & 0x80000000u) | (words[(i + 1) % WORDS] & 0x7fffffffu);
+      words[i] = words[(i + 397) % WORDS] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
+    }
+    generator.left = WORDS, generator.next = 0;
+  }
+  unsigned y = (unsigned)words[generator.next++];
+  y ^= y >> 11;
+  y ^= y << 7 & 0x9d2c5680u;
+  y ^= y << 15 & 0xefc60000u;
+  return y ^ y >> 18;
+}
+
+// As torch.rand: a number from 0 up to 1, a multiple of 2⁻²⁴.
+static float uniform(void) { return (float)(word() & 0xffffff) / 0x1000000; }
+
+// As torch.randint(range), for ranges below 2²⁸.
+int EXPORT(below)(int range) { return (int)(word() % (unsigned)range); }
+
+static int *windows, windows_room;  // six arrays of that length: see mask
+
+int *EXPORT(windows_at)(int n) {
+  if (n > windows_room) windows = take(24ul * (unsigned long)n), windows_room = n;
+  return windows;
+}
+
+// Select symbols of the windows and corrupt them by BERT's rule, as mask_tokens of masking.py. After the n
+// ids are which were selected, and what they had been; how many is returned. `ordinary` is [MASK].
+int EXPORT(mask)(int n, float rate, int ordinary) {
+  int *read = windows, *which = read + n, *truth = which + n, *random = truth + n, count = 0;
+  float *numbers = (float *)(random + n), *actions = numbers + n, least = 1;
+  FOR(i, n) numbers[i] = uniform();
+  FOR(i, n) actions[i] = uniform();
+  FOR(i, n) random[i] = below(ordinary);
+  FOR(i, n) least = numbers[i] < least ? numbers[i] : least;  // so that one is always selected
+  FOR(i, n) {
+    if (numbers[i] >= rate && numbers[i] != least) continue;
+    which[count] = i, truth[count++] = read[i];
+    if (actions[i] < 0.8f) read[i] = ordinary;
+    else if (actions[i] < 0.9f) read[i] = random[i];
+  }
+  return count;
 }
 
 static f4 all(float x) { return (f4){x, x, x, x}; }
@@ -139,6 +212,7 @@ static void product(int m, int n, int k, const float *a, int ai, int ap, const f
 
 static int V, L, D, H, N, F, direction, B;  // |V|, max_len, d_model, n_heads, n_layers, d_ff, …
 static int d_head, n_parameters;
+static double base;  // of the rotary positions
 
 typedef struct {
   float *scale, *shift;
@@ -196,16 +270,19 @@ static Linear linear_parameters(int out, int in) {
 }
 
 // Make room for a model and for batches of so many lines; direction 0 is both, −1 left, 1 right.
+// A model that is not to be trained needs a third of the room, and answers from large vocabularies too.
 int EXPORT(make)(int vocab_size, int max_len, int d_model, int n_heads, int n_layers, int d_ff,
-                 int looks, double rotary_base, int batch) {
-  top = (unsigned long)&__heap_base;
+                 int looks, double rotary_base, int batch, int trains) {
+  top = &__heap_base, windows_room = 0, base = rotary_base;
   V = vocab_size, L = max_len, D = d_model, H = n_heads, N = n_layers, F = d_ff;
   direction = looks, B = batch, d_head = D / H;
   if (N > MOST_LAYERS) return 0;
   n_parameters = V * D + N * (4 * D + 4 * (D * D + D) + F * D + F + D * F + D) + 2 * D + V * D + V;
   parameters = next = floats(n_parameters);
-  gradients = floats(n_parameters);
-  first_moments = floats(n_parameters), second_moments = floats(n_parameters);
+  if (trains) {
+    gradients = floats(n_parameters);
+    first_moments = floats(n_parameters), second_moments = floats(n_parameters);
+  }
   embedding = parameter(V * D);
   int most = B * L, widest = F > D ? F : D;
   FOR(n, N) {
@@ -224,14 +301,18 @@ int EXPORT(make)(int vocab_size, int max_len, int d_model, int n_heads, int n_la
   }
   last_norm = norm_parameters(), head = linear_parameters(V, D);
   x_last = floats(most * D), normed_last = floats(most * D), deviation_last = floats(most);
-  states = floats(most * D), logits = floats(most * V), d_logits = floats(most * V);
-  table = floats(V * D), table_hat = floats(V * D), table_deviation = floats(V);
-  d_table = floats(V * D);
-  FOR(i, 3) {
-    table_of[i] = floats(V * D);
-    d_heads[i] = floats(most * D);
+  states = floats(most * D), logits = floats(most * V);
+  int room = widest * most;  // for rows
+  if (trains) {
+    d_logits = floats(most * V);
+    table = floats(V * D), table_hat = floats(V * D), table_deviation = floats(V);
+    d_table = floats(V * D);
+    FOR(i, 3) {
+      table_of[i] = floats(V * D);
+      d_heads[i] = floats(most * D);
+    }
+    room = widest * (most > D ? most : D) + V * D;  // and for a matrix that takes a step
   }
-  int room = widest * (most > D ? most : D) + V * D;  // for rows, and for a matrix that takes a step
   d_x = floats(room), d_mid = floats(room), d_rows = floats(room), d_hidden = floats(room);
   d_input = floats(room), d_weights = floats(L * L);
   ids = take(4ul * most), selected = take(4ul * most), labels = take(4ul * most);
@@ -246,6 +327,45 @@ int EXPORT(make)(int vocab_size, int max_len, int d_model, int n_heads, int n_la
     sines[position * d_head / 2 + i] = (float)cos_of((double)angle - 1.5707963267948966);
   }
   return n_parameters;
+}
+
+static void draw_linear(Linear p, int out, int in) {
+  double most = 1 / __builtin_sqrt(in);
+  FOR(i, out * in) p.weight[i] = (float)((2 * (double)uniform() - 1) * most);
+  FOR(i, out) p.bias[i] = (float)((2 * (double)uniform() - 1) * most);
+}
+static void flatten(Norm p) { FOR(i, D) p.scale[i] = 1, p.shift[i] = 0; }
+
+// Keys begin with one arrow for each pair, queries with that arrow turned ahead by the head's offset.
+static void look_beside(float *bias, int turns, double focus) {
+  FOR(i, D) {
+    int h = i / d_head, pair = i % d_head / 2, both = (h / 2 + 1) * (h % 2 ? 1 : -1);
+    int offset = direction ? direction * (h + 1) : both;
+    double angle = turns ? offset * exp_of(-log_of(base) * 2 * pair / d_head) : 0;
+    bias[i] = (float)(focus * cos_of(i % 2 ? angle - 1.5707963267948966 : angle));
+  }
+}
+
+// Parameters to begin with: torch's distributions, with other draws, and heads that look at their
+// neighbours if `focus` is not 0.
+void EXPORT(begin)(unsigned value, double focus) {
+  seed(value);
+  FOR(i, V * D) {
+    double sum = -6;  // twelve uniform numbers add up to one that is nearly normal
+    FOR(k, 12) sum += (double)uniform();
+    embedding[i] = (float)sum;
+  }
+  FOR(n, N) {
+    Layer *layer = &layers[n];
+    Linear square[4] = {layer->query, layer->key, layer->value, layer->output};
+    FOR(i, 4) {
+      draw_linear(square[i], D, D);
+      if (i < 2 && focus != 0) look_beside(square[i].bias, i == 0, focus);
+    }
+    draw_linear(layer->up, F, D), draw_linear(layer->down, D, F);
+    flatten(layer->attention_norm), flatten(layer->feed_forward_norm);
+  }
+  flatten(last_norm), draw_linear(head, V, D);
 }
 
 float *EXPORT(parameters_at)(void) { return parameters; }
@@ -394,12 +514,13 @@ void EXPORT(forward)(int n_lines, int line_length, int count) {
     choose(n);
     Linear projections[3] = {layer->query, layer->key, layer->value};
     float *heads[3] = {layer->q, layer->k, layer->v};
-    if (n == 0) norm(embedding, V, layer->attention_norm, table_hat, table_deviation, table);
+    int looked_up = n == 0 && table;
+    if (looked_up) norm(embedding, V, layer->attention_norm, table_hat, table_deviation, table);
     else norm(layer->x, rows, layer->attention_norm, layer->normed, layer->deviation, d_rows);
     FOR(i, 3) {  // queries of the rows to be finished, keys and values of all
       const int *which = i ? everywhere : finished;
       int n_rows = i ? rows : m;
-      if (n == 0) {  // the same of a symbol wherever it stands: computed once and looked up
+      if (looked_up) {  // the same of a symbol wherever it stands: computed once and looked up
         linear(table, V, projections[i], D, D, table_of[i]);
         FOR(r, n_rows) __builtin_memcpy(d_mid + r * D, table_of[i] + ids[which[r]] * D, 4ul * D);
       } else {

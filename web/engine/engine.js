@@ -11,6 +11,7 @@
  * @property {number} d_ff
  * @property {number} max_len
  * @property {number} rotary_base
+ * @property {number} neighbour_focus
  * @property {string} direction  "left", "right" or "both".
  */
 
@@ -71,7 +72,13 @@ export const isMatrix = (name, shape) => name.includes("layers") && shape.length
  * @typedef {object} Exports
  * @property {WebAssembly.Memory} memory
  * @property {(v: number, l: number, d: number, h: number, n: number, f: number, looks: number,
- *   base: number, batch: number) => number} make
+ *   base: number, batch: number, trains: boolean) => number} make
+ * @property {(seed: number) => void} seed
+ * @property {(range: number) => number} below
+ * @property {() => number} generator_at
+ * @property {(n: number) => number} windows_at
+ * @property {(n: number, rate: number, ordinary: number) => number} mask
+ * @property {(seed: number, focus: number) => void} begin
  * @property {() => number} parameters_at
  * @property {() => number} gradients_at
  * @property {() => number} first_moments_at
@@ -99,13 +106,28 @@ export const isMatrix = (name, shape) => name.includes("layers") && shape.length
  * @typedef {{ rate: number, matrix: number, queryKey: number, decay: number }} Rates
  */
 
+const AT_ONCE = 4; // lines that a model reads which is only asked
+
+/**
+ * An engine with a model that is only asked.
+ * @param {WebAssembly.Module} module
+ * @param {Config} config
+ * @param {Float32Array} parameters
+ */
+export async function engineOf(module, config, parameters) {
+  const engine = new Engine(await WebAssembly.instantiate(module), config, AT_ONCE, false);
+  engine.parameters.set(parameters);
+  return engine;
+}
+
 export class Engine {
   /**
    * @param {WebAssembly.Instance} instance  Of engine.wasm; each model has one of its own.
    * @param {Config} config
    * @param {number} [lines]  The most lines that it will read at once.
+   * @param {boolean} [trains]  Whether it will be trained, and not only asked.
    */
-  constructor({ exports }, config, lines = 1) {
+  constructor({ exports }, config, lines = 1, trains = true) {
     this.config = config;
     this.lines = lines;
     this.c = /** @type {Exports} */ (/** @type {unknown} */ (exports));
@@ -119,6 +141,7 @@ export class Engine {
       LOOKS[config.direction],
       config.rotary_base,
       lines,
+      trains,
     );
   }
 

@@ -19,7 +19,7 @@ import { STATE_BYTES } from "./generator.js";
  * What a file says of a run, or of a model, which has no recipe, corpus and history.
  * @typedef {object} About
  * @property {"run" | "model"} kind
- * @property {Config & { neighbour_focus: number }} config
+ * @property {Config} config
  * @property {Recipe} recipe
  * @property {string} corpus  The digest of the text.
  * @property {Step[]} history
@@ -28,6 +28,8 @@ import { STATE_BYTES } from "./generator.js";
  * @typedef {{ about: About, tensors: RawTensors, parameters: Float32Array }} File
  */
 
+/** Begins the names of the model's own tensors in a run. */
+const MODEL = "model.";
 /** How many numbers a run may have in the engine's memory: a gigabyte of them. */
 const MOST_NUMBERS = 2 ** 28;
 
@@ -45,7 +47,7 @@ function places(config) {
     const matrix = isMatrix(name, shape);
     const optimizer = matrix ? (/query|key/.test(name) ? 0 : 1) : 2;
     const mine = `optimizer.${optimizer}.${count[optimizer]++}`;
-    all.push([`model.${name}`, shape, "parameters", at, size]);
+    all.push([MODEL + name, shape, "parameters", at, size]);
     all.push([`${mine}.${matrix ? "momentum_buffer" : "exp_avg"}`, shape, "first", at, size]);
     if (!matrix) all.push([`${mine}.exp_avg_sq`, shape, "second", at, size]);
   }
@@ -121,12 +123,8 @@ export async function written(training, corpus, history) {
  * @param {number} heldOut  Its loss on the held-out text, in nats.
  */
 export async function writtenModel(training, corpus, heldOut) {
-  /** @type {[string, Raw][]} */
-  const tensors = [];
-  for (const [name, raw] of tensorsOf(training)) {
-    const [, own] = name.match(/^model\.(.+)/) ?? [];
-    if (own) tensors.push([own, raw]);
-  }
+  const own = [...tensorsOf(training)].filter(([name]) => name.startsWith(MODEL));
+  const tensors = own.map(([name, raw]) => /** @type {const} */ ([name.slice(MODEL.length), raw]));
   const provenance = {
     command: "Train on the page",
     seed: training.recipe.seed,
@@ -164,13 +162,6 @@ export async function readFile(bytes, name) {
  */
 function mustBeRun({ about, tensors }, name) {
   const { config, recipe, history } = about;
-  /** @param {unknown} step */
-  const isStep = (step) =>
-    Array.isArray(step) &&
-    step.length === 5 &&
-    step.every((x, i) => (i === 4 && x === null) || Number.isFinite(x));
-  if (!Array.isArray(history) || history.length > recipe.steps || !history.every(isStep))
-    throw misfit(name, "its history is not that of such a run");
   if (recipe.length > config.max_len) throw misfit(name, "its windows are too long for it");
   if (tensors.get("generator")?.bytes.byteLength !== STATE_BYTES) throw misfit(name);
   for (const [tensor, , kind, , size] of places(config)) {

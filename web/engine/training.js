@@ -4,7 +4,7 @@
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { Crew } from "./crew.js";
-import { Engine, parametersOf } from "./engine.js";
+import { Engine } from "./engine.js";
 import { Generator } from "./generator.js";
 
 /** @import { Config } from "./engine.js" */
@@ -28,9 +28,6 @@ import { Generator } from "./generator.js";
 const NOT_FINITE =
   "The loss is not finite any more: training went astray; train with smaller learning rates or less " +
   "weight decay.";
-/** Of the selected characters, the share that is hidden, and that and the share that is swapped. */
-const HIDDEN = Math.fround(0.8);
-const HIDDEN_OR_SWAPPED = Math.fround(0.9);
 /** Into how many shards a batch is cut, however many workers there are: three share eight better than four. */
 export const SHARDS = 8;
 
@@ -58,7 +55,7 @@ export function schedule({ steps, warmup }, step) {
 export function sample(text, { batch_size, length }, generator) {
   const windows = new Int32Array(batch_size * length);
   for (let at = 0; at < windows.length; at += length) {
-    const start = generator.below(text.length - length + 1);
+    const start = generator.c.below(text.length - length + 1);
     windows.set(text.subarray(start, start + length), at);
   }
   return windows;
@@ -73,26 +70,15 @@ export function sample(text, { batch_size, length }, generator) {
  * @returns {Batch}
  */
 export function mask(windows, rate, ordinary, generator) {
-  // Plain loops, because ten million symbols of a text are masked for its baselines.
+  const { c } = generator;
   const n = windows.length;
-  const [numbers, actions] = [new Float32Array(n), new Float32Array(n)];
-  const random = new Int32Array(n);
-  for (let i = 0; i < n; i++) numbers[i] = generator.uniform();
-  for (let i = 0; i < n; i++) actions[i] = generator.uniform();
-  for (let i = 0; i < n; i++) random[i] = generator.below(ordinary);
-  let least = 1; // so that one is always selected
-  for (let i = 0; i < n; i++) least = Math.min(least, numbers[i]);
-  const threshold = Math.fround(rate);
-  const selected = [];
-  const ids = windows.slice();
-  for (let i = 0; i < n; i++) {
-    if (!(numbers[i] < threshold || numbers[i] === least)) continue;
-    selected.push(i);
-    if (actions[i] < HIDDEN) ids[i] = ordinary;
-    else if (actions[i] < HIDDEN_OR_SWAPPED) ids[i] = random[i];
-  }
-  const rows = Int32Array.from(selected);
-  return { ids, selected: rows, labels: rows.map((row) => windows[row]) };
+  const at = c.windows_at(n);
+  const part = (/** @type {number} */ k, /** @type {number} */ count) =>
+    new Int32Array(c.memory.buffer, at + 4 * n * k, count);
+  part(0, n).set(windows);
+  const count = c.mask(n, rate, ordinary);
+  const [ids, selected, labels] = [n, count, count].map((count, k) => part(k, count).slice());
+  return { ids, selected, labels };
 }
 
 /**
@@ -114,57 +100,22 @@ export function cut({ ids, selected, labels }, rows) {
   return pieces;
 }
 
-/**
- * Parameters to begin with: torch's distributions, with other draws, and heads that look at their
- * neighbours.
- * @param {Config & { neighbour_focus: number }} config
- * @param {Generator} generator
- */
-export function initial(config, generator) {
-  const { d_model, n_heads, rotary_base, direction, neighbour_focus } = config;
-  const width = d_model / n_heads;
-  /** @type {number[]} */
-  const all = [];
-  let inputs = 1;
-  for (const [name, shape, , size] of parametersOf(config)) {
-    const isBias = name.endsWith("bias");
-    if (!isBias) inputs = shape[1];
-    for (let i = 0; i < size; i++) {
-      if (name.includes("norm")) all.push(isBias ? 0 : 1);
-      else if (name.includes("embedding")) {
-        let sum = -6; // twelve uniform numbers add up to one that is nearly normal
-        for (let k = 0; k < 12; k++) sum += generator.uniform();
-        all.push(sum);
-      } else if (neighbour_focus && /(query|key)\.bias$/.test(name)) {
-        const head = Math.floor(i / width);
-        const pair = Math.floor((i % width) / 2);
-        const one = { left: -(head + 1), right: head + 1 };
-        const both = (Math.floor(head / 2) + 1) * (head % 2 ? 1 : -1);
-        const offset = direction === "both" ? both : one[/** @type {"left"} */ (direction)];
-        const angle = name.includes("query") ? offset * rotary_base ** ((-2 * pair) / width) : 0;
-        all.push(neighbour_focus * (i % 2 ? Math.sin(angle) : Math.cos(angle)));
-      } else all.push((2 * generator.uniform() - 1) / Math.sqrt(inputs));
-    }
-  }
-  return Float32Array.from(all);
-}
-
 export class Training {
   /**
    * @param {WebAssembly.Instance} instance
-   * @param {Config & { neighbour_focus: number }} config
+   * @param {Config} config
    * @param {Int32Array | Uint8Array} text  Ids to train on.
    * @param {Recipe} recipe
    */
   constructor(instance, config, text, recipe) {
     this.text = text;
     this.recipe = recipe;
-    this.generator = new Generator(recipe.seed);
     this.engine = new Engine(instance, config, recipe.batch_size);
+    this.engine.c.begin(recipe.seed, config.neighbour_focus);
+    this.generator = new Generator(this.engine.c, recipe.seed);
     this.crew = new Crew();
     /** How many lines a shard has. */
     this.lines = Math.ceil(recipe.batch_size / SHARDS);
-    this.engine.parameters.set(initial(config, new Generator(recipe.seed)));
     /** How many steps are done. */
     this.done = 0;
   }

@@ -1,12 +1,16 @@
-// Trains in a thread of its own, so that the page stays responsive. It answers requests: read a text,
-// look into a file, begin, save the run or the model. On {go: true} it trains and reports its progress,
+// Works in a thread of its own, so that the page stays responsive. It answers requests: read a text,
+// look into a file, begin, save the run or the model, have the words' encoder answer. On {go: true} it trains and reports its progress,
 // on {go: false} it stops. The workers that it hires run this script, too: they are asked to help, and
 // then for one piece of work after the other.
 
+import { largest } from "../../src/cloze/explorer/parts.js";
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
+import { beginning, Readers } from "../twins/answers.js";
 import { baselineLosses } from "../twins/baselines.js";
 import { bytesOf, corpusOf, idsOf, readText } from "../twins/corpus.js";
-import { ALPHABET, GAP, VOCABULARY } from "../twins/vocabulary.js";
+import { loadWords, MaskedPredictor } from "../twins/predictors.js";
+import { CHARACTERS } from "../twins/symbols.js";
+import { ALPHABET } from "../twins/vocabulary.js";
 import { run as hired, work } from "./crew.js";
 import { Engine } from "./engine.js";
 import { Generator } from "./generator.js";
@@ -14,6 +18,7 @@ import { readFile, takeOver, written, writtenModel } from "./run_file.js";
 import { cut, mask, SHARDS, Training } from "./training.js";
 
 /** @import { Config } from "./engine.js" */
+/** @import { Examples } from "../twins/answers.js" */
 /** @import { Corpus } from "../twins/corpus.js" */
 /** @import { Step } from "./run_file.js" */
 /** @import { Batch, Recipe } from "./training.js" */
@@ -29,7 +34,7 @@ import { cut, mask, SHARDS, Training } from "./training.js";
  * What is trained.
  * @typedef {object} Begin
  * @property {ArrayBuffer} module  engine.wasm.
- * @property {Config & { neighbour_focus: number }} config
+ * @property {Config} config
  * @property {Recipe} recipe
  * @property {string} line  What the model fills as it learns, _ for a gap.
  * @property {number} workers  How many may compute at the same time.
@@ -65,7 +70,7 @@ let heldOut;
 let batches;
 /** @type {Training} */
 let training;
-/** @type {Int32Array} */
+/** @type {string[]} What the model fills as it learns. */
 let line;
 /** @type {Set<number>} After which steps held-out loss is measured. */
 let due;
@@ -79,17 +84,19 @@ const { port1, port2 } = new MessageChannel();
 
 /**
  * Read the text to train on, and of one's own say what the page must know of it.
- * @param {{ series?: Series, own?: Own, length: number }} given
+ * @param {{ series?: Series, own?: Own, length: number, module: ArrayBuffer }} given
  */
-async function read({ series, own, length }) {
+async function read({ series, own, length, module }) {
   const ordinary = ALPHABET.length;
-  const masked = () => mask(corpus.heldOut, MASKED, ordinary, new Generator());
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module));
+  const generator = () => new Generator(/** @type {any} */ (exports));
+  const masked = () => mask(corpus.heldOut, MASKED, ordinary, generator());
   if (own) {
     const raw = await readText(own.file, own.name);
     const { normalised, report, ...found } = await corpusOf(raw, own.name, length);
     corpus = found;
     heldOut = masked();
-    const baselines = baselineLosses(corpus.text, heldOut, length, ordinary);
+    const baselines = baselineLosses(corpus.text, heldOut, length, ordinary, generator());
     const counts = Array(ordinary).fill(0);
     for (const id of corpus.text) counts[id] += 1;
     const frequencies = counts.map((count) => count / corpus.text.length);
@@ -133,9 +140,7 @@ async function begin({ module: bytes, workers, script, run, ...given }) {
   training = new Training(new WebAssembly.Instance(module), config, corpus.text, recipe);
   if (file) takeOver(training, file);
   history = file?.about.history ?? [];
-  line = Int32Array.from(given.line, (each) =>
-    each === GAP ? VOCABULARY.maskId : ALPHABET.indexOf(each),
-  );
+  line = [...given.line];
   const shares = Array.from({ length: recipe.evaluations }, (_, k) => (k + 1) / recipe.evaluations);
   due = new Set(shares.map((share) => Math.max(1, Math.round(recipe.steps * share ** 2))));
   batches = cut(heldOut, recipe.batch_size * recipe.length);
@@ -158,6 +163,18 @@ async function help({ module, config, lines }) {
   return true;
 }
 
+/**
+ * Have the words' encoder answer in this thread.
+ * @param {{ bytes: ArrayBuffer, module: ArrayBuffer, examples: Examples }} given
+ * @returns  What an explorer begins with.
+ */
+async function words({ bytes, module, examples }) {
+  const predictor = await loadWords(bytes, new WebAssembly.Module(module));
+  const readers = new Readers(() => ({ both: predictor }));
+  answers.tell = async ({ what, sent }) => readers.ask(what, sent);
+  return beginning(predictor, examples);
+}
+
 /** The mean loss on held-out text, in nats. */
 function heldOutLoss() {
   const { engine, recipe } = training;
@@ -168,14 +185,8 @@ function heldOutLoss() {
 
 /** The model's first choice at each gap of the line. */
 function filled() {
-  const { engine } = training;
-  const ordinary = engine.config.vocab_size - 1;
-  const gaps = [...line.keys()].filter((i) => line[i] === ordinary);
-  const logits = engine.logits(line, line.length, Int32Array.from(gaps));
-  return gaps.map((_, k) => {
-    const row = logits.subarray(k * (ordinary + 1), k * (ordinary + 1) + ordinary);
-    return VOCABULARY.symbols[row.indexOf(Math.max(...row))];
-  });
+  const { at, positions } = new MaskedPredictor(training.engine, "", CHARACTERS).predict(line, []);
+  return positions.flatMap((gap) => largest(at(gap), 1).map((i) => CHARACTERS.known[i]));
 }
 
 /**
@@ -287,17 +298,17 @@ function sentence(error) {
 }
 
 /** @type {Record<string, (given: any) => Promise<unknown>>} */
-const answers = { read, look, begin, keep, model, help };
+const answers = { read, look, begin, keep, model, help, words };
 
-addEventListener("message", async ({ data: { ask, given, go: goes } }) => {
+addEventListener("message", async ({ data: { ask, given, id, go: goes } }) => {
   try {
     if (ask) {
       await stepping; // half a step is nothing to go on from
       const answer = /** @type {any} */ (await answers[ask](given));
-      postMessage({ answer }, { transfer: answer?.numbers ? [answer.numbers.buffer] : [] });
+      postMessage({ answer, id }, { transfer: answer?.numbers ? [answer.numbers.buffer] : [] });
     } else if (goes) await go();
     else wanted = false;
   } catch (error) {
-    postMessage({ failure: sentence(error), asked: Boolean(ask) });
+    postMessage({ failure: sentence(error), id });
   }
 });

@@ -14,7 +14,7 @@ from cloze.explorer import Inside, MaskExplorer
 from cloze.teaching import palette
 from cloze.widgets import widget
 from notebooks import colab
-from web.build import WORKER, build_page, build_single, worker
+from web.build import WORDS, WORKER, build_page, build_single, worker
 from web.site.pages import address, page, shown
 
 HERE = Path(__file__).resolve().parent
@@ -72,9 +72,10 @@ def build_site(folder: Path) -> None:
         names = [
             path.relative_to(built).as_posix()
             for path in files
-            if not {path.suffix, path.name} & ONLINE_ONLY
+            if not {path.suffix, path.name} & {*ONLINE_ONLY, WORDS}
         ]
-        (built / WORKER).write_text(worker(built, names), encoding="utf-8")
+        kept = worker(built, names, [f"explorer/{WORDS}"])
+        (built / WORKER).write_text(kept, encoding="utf-8")
         (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
         if folder.exists():
             folder.rename(Path(temporary) / "before")

@@ -3,15 +3,16 @@
 
 import { UNTOUCHED } from "../../src/cloze/explorer/inside.js";
 import { largest } from "../../src/cloze/explorer/parts.js";
-import { GAP } from "../../src/cloze/explorer/widget.js";
-import { Model } from "../../src/cloze/widgets/browser/widget.js";
+import { unmasked } from "./generation.js";
 import { inside } from "./inside.js";
+import { GAP } from "./vocabulary.js";
 
 /**
- * @import { Answers, Guesses, Line, Pairs, Question, Traits } from "../../src/cloze/explorer/parts.js"
+ * @import { Answers, Guesses, Line, Question, Traits } from "../../src/cloze/explorer/parts.js"
  * @import { Settings } from "../../src/cloze/explorer/inside.js"
- * @import { MaskedPredictor, Symbols } from "./predictors.js"
- * @import { Paid } from "../../src/cloze/explorer/hands.js"
+ * @import { MaskedPredictor, Options } from "./predictors.js"
+ * @import { Symbols } from "./symbols.js"
+ * @import { Chosen } from "./generation.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
  *
@@ -30,6 +31,7 @@ import { inside } from "./inside.js";
 const SHOWN = 5; // how many symbols each reader contributes to the chart
 const BEST = 3; // how many guesses of the last reader are listed for each gap
 const PAIRS_SHOWN = 5;
+const FEW = 500; // up to this many symbols are listed to choose from; of more, one is typed
 
 /**
  * Read a question: what is predicted, the line with what was filled in, and what is known.
@@ -86,9 +88,12 @@ export class Readers {
       readers: answers.map(({ name, answer }) => {
         return { name, costs: byPosition(open, (at) => answer.cost(at)) };
       }),
-      baseline: {
+      baseline: baseline && {
         text: baseline.text,
-        costs: byPosition(known, (at) => baseline.cost(symbols.known.indexOf(truth[at]))),
+        costs: byPosition(
+          known,
+          (at) => -Math.log(baseline.probabilities[symbols.known.indexOf(truth[at])]),
+        ),
       },
       best: byPosition(open, (at) =>
         largest(last.at(at), BEST).map((i) => [symbols.known[i], last.at(at)[i]]),
@@ -118,12 +123,25 @@ export class Readers {
   }
 
   /**
-   * Return what the last answer at the selected gap depends on; the next question calls it off.
+   * Compute for a while; the next question calls it off, and then nobody waits for the answer.
+   * @template Result
+   * @param {(options: Options) => Promise<Result>} work
+   * @returns {Promise<any>}
+   */
+  #awhile(work) {
+    const { signal } = this.#before;
+    return work({ signal }).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+
+  /**
+   * Return what the last answer at the selected gap depends on.
    * @param {Question} question
    */
   occlusion(question) {
     const { open, held } = read(question);
-    return this.#last.occlusion(held, open, question.focus, { signal: this.#before.signal });
+    return this.#awhile((options) => this.#last.occlusion(held, open, question.focus, options));
   }
 
   /**
@@ -140,33 +158,24 @@ export class Readers {
    * @param {Question} question
    */
   surprise({ truth }) {
-    return this.#last.surprise(truth, { signal: this.#before.signal });
+    return this.#awhile((options) => this.#last.surprise(truth, options));
   }
 
   /**
    * Compare the guesses at the two open gaps nearest to the selected position.
    * @param {Question} question
    */
-  async pair(question) {
+  pair(question) {
     const { open, held } = read(question);
     /** @param {number} at */
     const distance = (at) => Math.abs(at - question.focus);
     const near = [...open].sort((a, b) => distance(a) - distance(b) || a - b);
     const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
-    const answer = this.#last.predict(held, open);
-    const apart = answer.at(first).map((p) => answer.at(second).map((q) => p * q));
-    const { signal } = this.#before;
-    const together = await this.#last.joint(held, open, first, second, { signal });
-    const { known } = this.#last.symbols;
-    /** @type {(table: number[][]) => Pairs} */
-    const pairs = (table) => {
-      const flat = table.flat();
-      return largest(flat, PAIRS_SHOWN).map((place) => {
-        const [a, b] = [Math.floor(place / known.length), place % known.length];
-        return [[known[a], known[b]], flat[place]];
-      });
-    };
-    return { first, second, apart: pairs(apart), together: pairs(together) };
+    return this.#awhile(async (options) => {
+      const pairs = this.#last.pairs(held, open, first, second, PAIRS_SHOWN, options);
+      const [apart, together] = await pairs;
+      return { first, second, apart, together };
+    });
   }
 
   /**
@@ -175,7 +184,7 @@ export class Readers {
    */
   read({ text }) {
     const { symbols, maxLen } = this.#last;
-    const { line, note } = symbols.read(text, Infinity);
+    const { line, note } = symbols.read(text, symbols.wide ? maxLen : Infinity);
     const truth = symbols.read(symbols.write(line.slice(0, maxLen)), maxLen).line;
     return { truth, words: wordsOf(symbols, truth), note, n: line.length };
   }
@@ -188,6 +197,24 @@ export class Readers {
   symbol({ typed }) {
     return this.#last.symbols.readSymbol(typed);
   }
+
+  /**
+   * Write a line with gaps, for an `Unmasking`.
+   * @param {Chosen} chosen
+   */
+  write(chosen) {
+    return unmasked(this.#last, chosen);
+  }
+
+  /**
+   * Answer one of these questions, by its name.
+   * @param {string} what
+   * @param {any} sent
+   * @returns {any}
+   */
+  ask(what, sent) {
+    return /** @type {Record<string, any>} */ (/** @type {unknown} */ (this))[what](sent);
+  }
 }
 
 /** @type {(symbols: Symbols, line: string[]) => Line["words"]} */
@@ -195,47 +222,28 @@ const wordsOf = (symbols, line) =>
   symbols.words(line).map((word) => [word[0], word[word.length - 1] + 1]);
 
 /**
- * Let one model have what another was paid.
- * @param {Pick<Model<{ paid: Paid[] }>, "get" | "on">} from
- * @param {Pick<Model<{ paid: Paid[] }>, "get" | "set">} to
+ * Return where a part of a line is in it: "" is nowhere, and nothing is returned if it is cut elsewhere.
+ * @param {string[]} line
+ * @param {string[]} part
  */
-function follow(from, to) {
-  from.on("change:paid", () => {
-    if (to.get("paid") !== from.get("paid")) to.set("paid", from.get("paid"));
-  });
-}
-
-/**
- * Make the model of an explorer.
- * @param {Cast} cast
- * @param {Examples} examples
- * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
- *   hidden, to be guessed before the guesses are seen.
- * @param {Model<{ paid: Paid[] }>} paid  The model of a tally, which has what the explorer's has.
- * @returns {Model<Traits, Answers>}
- */
-export function exploring(cast, examples, begin = null, paid = new Model({ paid: [] })) {
-  const [first] = Object.values(cast());
-  /** @type {Model<Traits, Answers>} */
-  const model = new Model(beginning(first, examples, begin), new Readers(cast));
-  follow(model, paid);
-  follow(paid, model);
-  return model;
+function placesOf(line, part) {
+  const start = line.findIndex((_, at) => part.every((symbol, i) => line[at + i] === symbol));
+  return start < 0 ? undefined : part.map((_, i) => start + i);
 }
 
 /**
  * Return what an explorer's model knows at first.
  * @param {MaskedPredictor} predictor
  * @param {Examples} examples
- * @param {Beginning | null} begin
+ * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
+ *   hidden, to be guessed before the guesses are seen.
  * @returns {Traits}
  */
 export function beginning({ symbols, maxLen }, examples, begin = null) {
-  const listed = Object.entries(examples).map(([name, { line, masked }]) => {
+  const listed = Object.entries(examples).flatMap(([name, { line, masked: part }]) => {
     const truth = symbols.read(line, maxLen).line;
-    const start = masked ? line.indexOf(masked) : 0;
-    const places = Array.from(masked, (_, i) => start + i);
-    return { name, truth, words: wordsOf(symbols, truth), masked: places };
+    const masked = placesOf(truth, part ? symbols.read(part, maxLen).line : []);
+    return masked ? { name, truth, words: wordsOf(symbols, truth), masked } : [];
   });
   const [first] = listed;
   const truth = begin ? symbols.read(begin.line, maxLen).line : first.truth;
@@ -253,10 +261,10 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     revealed: false,
     symbols: {
       unit: symbols.unit,
-      known: symbols.known,
+      known: symbols.known.length > FEW ? null : symbols.known,
       n: symbols.known.length,
       size: symbols.size,
-      wide: false,
+      wide: symbols.wide,
     },
     examples: listed,
     paid: [],

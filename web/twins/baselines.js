@@ -1,8 +1,8 @@
 // What a loss is judged against: src/cloze/baselines.py, counted on any text.
 
-import { Generator } from "../engine/generator.js";
 import { mask } from "../engine/training.js";
 
+/** @import { Generator } from "../engine/generator.js" */
 /** @import { Batch } from "../engine/training.js" */
 
 const EPOCHS = 10;
@@ -51,8 +51,9 @@ export function neighbourTables(counts, symbols) {
  * @param {Batch} heldOut  The questions.
  * @param {number} length  Of the windows of both.
  * @param {number} ordinary  How many symbols are ordinary; the next one is `[MASK]`.
+ * @param {Generator} generator
  */
-export function baselineLosses(text, heldOut, length, ordinary) {
+export function baselineLosses(text, heldOut, length, ordinary, generator) {
   const symbols = ordinary + 1;
   const contexts = symbols + 1; // beyond the edge of a window is a symbol of its own
   /**
@@ -67,7 +68,6 @@ export function baselineLosses(text, heldOut, length, ordinary) {
     return [0, left, left * contexts + right];
   };
   const counts = new Float64Array(contexts ** 2 * symbols);
-  const generator = new Generator();
   const windows = Math.floor(text.length / length);
   const inPart = Math.max(1, Math.floor(MOST_IN_EPOCH / length));
   const parts = Math.ceil(windows / inPart);

@@ -1,33 +1,15 @@
 // Models from safetensors files, as src/cloze/checkpoint.py writes and reads them.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { Engine, LOOKS, parametersOf } from "../engine/engine.js";
+import { engineOf, LOOKS, parametersOf } from "../engine/engine.js";
 import { isWhole, readSafetensors } from "./safetensors.js";
-import { VOCABULARY } from "./vocabulary.js";
+import { ALPHABET } from "./vocabulary.js";
 
-/** @import { Config } from "../engine/engine.js" */
+/** @import { Config, Engine } from "../engine/engine.js" */
 /** @import { RawTensors } from "./safetensors.js" */
 
-/**
- * The least and the greatest of each number of a config and of a recipe, and whether it is whole, as
- * EncoderConfig and Recipe of src/cloze have them.
- * @type {Record<"config" | "recipe", [names: string, least: number, most: number, whole: boolean][]>}
- */
-export const RANGES = {
-  config: [
-    ["vocab_size max_len d_model n_heads n_layers d_ff", 1, 2 ** 16, true],
-    ["rotary_base", 1, 1e9, false],
-  ],
-  recipe: [
-    ["batch_size length", 1, 2 ** 16, true],
-    ["learning_rate matrix_learning_rate query_key_learning_rate weight_decay", 0, 10, false],
-    ["steps", 1, 1e8, true],
-    ["evaluations", 0, 1000, true],
-    ["seed", 0, 2 ** 63 - 1024, true], // JavaScript has no larger number below 2⁶³
-    ["mask_prob", 0, 1, false],
-    ["warmup", 0, 0.99, false],
-  ],
-};
+/** What of a config is a number above 0, as in EncoderConfig of src/cloze. */
+const NUMBERS = "vocab_size max_len d_model n_heads n_layers d_ff rotary_base".split(" ");
 
 /** A checkpoint that cannot be used; the message says why and what to do. */
 export class CheckpointError extends ValueError {
@@ -70,42 +52,30 @@ export const misfit = (name, why) =>
   );
 
 /**
- * @param {any} values
- * @param {"config" | "recipe"} part
- * @param {string} file  What errors call it.
- * @throws {CheckpointError} A number is out of range.
- */
-function mustBeInRange(values, part, file) {
-  for (const [names, least, most, whole] of RANGES[part]) {
-    for (const name of names.split(" ")) {
-      const value = values?.[name];
-      const fits = whole ? Number.isInteger(value) : Number.isFinite(value);
-      if (!fits || value < least || value > most)
-        throw misfit(file, `its ${name} is ${JSON.stringify(value)}`);
-    }
-  }
-}
-
-/**
- * Read a masked language model of characters, or a run that trains one.
+ * Read a masked language model, or a run that trains one.
  * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
+ * @param {boolean} [words]  Whether it reads pieces of words, and not characters.
  * @returns {Promise<{ tensors: RawTensors, about: any, parameters: Float32Array }>}
  * @throws {CheckpointError} It is damaged, or holds something else.
  */
-export async function readMasked(bytes, name) {
+export async function readMasked(bytes, name, words = false) {
   const { tensors, about } = await readCheckpoint(bytes, name);
   const { kind, config } = about ?? {};
   const objective = about?.model ?? about?.objective ?? "masked";
   if ((kind !== "run" && kind !== "model") || objective !== "masked")
     throw new CheckpointError(`${name} holds no masked language model; choose another file.`);
-  const run = kind === "run";
-  mustBeInRange(config, "config", name);
-  if (run) mustBeInRange(about.recipe, "recipe", name);
-  if (about.vocabulary || config.vocab_size !== VOCABULARY.symbols.length)
+  const { ordinary, specials } = about?.vocabulary ?? { ordinary: ALPHABET, specials: [MASK] };
+  const known = config?.vocab_size === ordinary.length + specials.length;
+  if (!known || Boolean(about.vocabulary) !== words)
     throw new CheckpointError(`${name} reads other symbols than the page; use it in Python.`);
-  const shaped = config.d_model % (2 * config.n_heads) === 0 && config.direction in LOOKS;
-  const parameters = shaped && parametersIn(tensors, config, run ? "model." : "");
+  // Nothing is taken memory for that is not there.
+  const shaped =
+    NUMBERS.every((each) => Number.isFinite(config[each]) && config[each] > 0) &&
+    config.n_layers < tensors.size &&
+    config.d_model % (2 * config.n_heads) === 0 &&
+    config.direction in LOOKS;
+  const parameters = shaped && parametersIn(tensors, config, kind === "run" ? "model." : "");
   if (!parameters) throw misfit(name);
   return { tensors, about, parameters };
 }
@@ -115,14 +85,13 @@ export async function readMasked(bytes, name) {
  * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
  * @param {WebAssembly.Module} module  The engine.
+ * @param {boolean} [words]
  * @returns {Promise<{ engine: Engine, about: any }>}
  * @throws {CheckpointError} It is damaged, or holds something else.
  */
-export async function readModel(bytes, name, module) {
-  const { about, parameters } = await readMasked(bytes, name);
-  const engine = new Engine(await WebAssembly.instantiate(module), about.config);
-  engine.parameters.set(parameters);
-  return { engine, about };
+export async function readModel(bytes, name, module, words) {
+  const { about, parameters } = await readMasked(bytes, name, words);
+  return { engine: await engineOf(module, about.config, parameters), about };
 }
 
 /**
@@ -141,7 +110,10 @@ export async function readMeasurements(bytes, name) {
 const FROM = {
   F16: (bytes) => fromHalves(new Uint16Array(bytes)),
   F32: (bytes) => new Float32Array(bytes),
+  I8: (bytes) => Float32Array.from(new Int8Array(bytes)),
 };
+const MASK = "[MASK]";
+const SCALE = ".scale"; // ends the name of what the rows of an 8-bit matrix are multiplied with
 
 /**
  * Fraction and exponent of a half, moved to where a single has them, are the number times 2^−112,
@@ -174,6 +146,11 @@ function parametersIn(tensors, config, prefix = "") {
     if (!tensor || `${tensor.shape}` !== `${shape}`) return undefined;
     const values = FROM[tensor.dtype]?.(tensor.bytes);
     if (values?.length !== size) return undefined;
+    const scale = tensors.get(prefix + name + SCALE);
+    if (scale) {
+      const factors = FROM[scale.dtype](scale.bytes);
+      for (let i = 0; i < size; i++) values[i] *= factors[Math.floor((i * shape[0]) / size)];
+    }
     found.push(values);
   }
   // Memory is taken only for what is really there.

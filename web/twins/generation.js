@@ -215,24 +215,32 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
 }
 
 /**
- * Return the model of an `Unmasking` whose lines a predictor writes.
+ * Write a line: all that an `Unmasking` shows of it.
  * @param {MaskedPredictor} reader
+ * @param {Chosen} chosen
+ */
+export function unmasked(reader, chosen) {
+  const { read, unit, wide } = reader.symbols;
+  const { line, note } = read(chosen.line, reader.maxLen);
+  if (!line.includes(GAP))
+    throw new ValueError("The line has no gap; put a _ wherever something is missing.");
+  const frames = [...framesOf(reader, line, chosen)];
+  const policies = Object.keys(POLICIES);
+  return { ...chosen, note, at: 0, frames, policies, unit, separator: wide ? " " : "" };
+}
+
+/**
+ * Return the model of an `Unmasking`.
+ * @param {(chosen: Chosen) => ReturnType<typeof unmasked> | Promise<ReturnType<typeof unmasked>>} write
  * @param {Partial<Chosen> & { line: string }} begins
  */
-export function writing(reader, begins) {
+export async function writing(write, begins) {
   let now = { policy: "easiest first", temperature: 1, seed: 0, ...begins };
-  const written = (/** @type {Partial<Chosen>} */ chosen) => {
-    now = { ...now, ...chosen };
-    const { line, note } = reader.symbols.read(now.line, reader.maxLen);
-    if (!line.includes(GAP))
-      throw new ValueError("The line has no gap; put a _ wherever something is missing.");
-    return { ...now, note, at: 0, frames: [...framesOf(reader, line, now)] };
-  };
-  const { unit } = reader.symbols;
-  const policies = Object.keys(POLICIES);
-  const engine = {
-    write: (/** @type {Partial<Chosen>} */ chosen) => model.assign(written(chosen)),
-  };
-  const model = new Model({ ...written({}), policies, unit, separator: "" }, engine);
+  const model = new Model(await write(now), {
+    async write(/** @type {Partial<Chosen>} */ chosen) {
+      now = { ...now, ...chosen };
+      model.assign(await write(now));
+    },
+  });
   return model;
 }

@@ -2,12 +2,12 @@
 // gave. The residual stream is the embedding and the sum of what the parts add, so all else is
 // computed here from them.
 
+import { partName } from "../../src/cloze/explorer/inside.js";
 import { largest } from "../../src/cloze/explorer/parts.js";
-import { GAP } from "../../src/cloze/explorer/widget.js";
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { PARTS, parametersOf } from "../engine/engine.js";
-import { Generator } from "../engine/generator.js";
-import { initial } from "../engine/training.js";
 import { logSoftmax } from "./predictors.js";
+import { GAP } from "./vocabulary.js";
 
 /**
  * @import { Question } from "../../src/cloze/explorer/parts.js"
@@ -16,6 +16,15 @@ import { logSoftmax } from "./predictors.js";
  * @import { MaskedPredictor } from "./predictors.js"
  *
  * @typedef {Map<string, Float32Array>} Measurements  What was measured inside a model, by the name of its tensor.
+ *
+ * @typedef {object} Changed  What is put in the place of a part: values from `first` on, of one head or all.
+ * @property {number} layer
+ * @property {keyof typeof PARTS} part
+ * @property {number} head  -1 for all.
+ * @property {number} first
+ * @property {number} size
+ * @property {(row: number) => Float32Array} values
+ * @property {number[]} rows
  *
  * @typedef {object} Parts  What one pass gave.
  * @property {Record<keyof typeof PARTS, Float32Array>[]} layers  (length, d_model) each; in the last
@@ -29,28 +38,6 @@ const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 const BEST = 3; // how many guesses are shown
 const LEAST_WEIGHT = 1e-4; // what a head weighs less moves too little to be drawn
 const LEAST_MOVED = 0.05; // what moves less than this share of what moves most is not drawn
-
-/** @type {WeakMap<Engine, ArrayLike<number>>} */
-const drawn = new WeakMap();
-
-/**
- * Do something with the weights of a model as they are drawn before training.
- * @template Result
- * @param {Engine} engine
- * @param {() => Result} work
- */
-function untrained(engine, work) {
-  const config = /** @type {Parameters<typeof initial>[0]} */ (engine.config);
-  const before = drawn.get(engine) ?? initial(config, new Generator(0));
-  drawn.set(engine, before);
-  const trained = engine.parameters.slice();
-  engine.parameters.set(before);
-  try {
-    return work();
-  } finally {
-    engine.parameters.set(trained);
-  }
-}
 
 /** The parameters of a model by name, and what is computed with them. */
 class Model {
@@ -76,8 +63,7 @@ class Model {
    * Read a line, and keep what its parts give; `changes` says what is put in their place.
    * @param {number[]} ids
    * @param {number} at
-   * @param {{ layer: number, part: keyof typeof PARTS, head: number, values: (row: number) =>
-   *   ArrayLike<number>, rows: number[] }[]} changes  Values are of one head, or of all.
+   * @param {Changed[]} changes
    * @returns {Parts}
    */
   run(ids, at, changes = []) {
@@ -85,13 +71,12 @@ class Model {
     const { d_model: width, n_heads: heads, n_layers } = this.config;
     const layers = Array.from({ length: n_layers }, (_, n) => n);
     const marked = [];
-    for (const { layer, part, head, values: given, rows } of changes) {
+    for (const { layer, part, head, first, values: given, rows } of changes) {
       const { values, replaced } = engine.part(layer, part);
-      const size = head < 0 ? width : width / heads;
       for (const row of rows) {
-        values.set(given(row), row * width + Math.max(head, 0) * size);
-        const first = row * heads + Math.max(head, 0);
-        replaced.fill(1, first, head < 0 ? first + heads : first + 1);
+        values.set(given(row), row * width + first);
+        const own = row * heads + Math.max(head, 0);
+        replaced.fill(1, own, head < 0 ? own + heads : own + 1);
       }
       marked.push(replaced);
     }
@@ -126,33 +111,6 @@ class Model {
   lens(stream, n) {
     return logSoftmax(this.engine.answer(stream).subarray(0, n));
   }
-
-  /**
-   * Return how long what each head adds to the gap from each place is: weight times value, through the
-   * output projection.
-   * @param {Parts} parts
-   * @param {number} layer
-   * @returns {number[][]}
-   */
-  moved({ values, weights }, layer) {
-    const { d_model: width, n_heads: heads } = this.config;
-    const size = width / heads;
-    const output = this.get(`encoder.layers.${layer}.attention.output.weight`);
-    return weights[layer].map((looks, head) =>
-      looks.map((weight, place) => {
-        if (weight <= LEAST_WEIGHT) return 0;
-        const from = (head * looks.length + place) * size;
-        let square = 0;
-        for (let i = 0; i < width; i++) {
-          let sum = 0;
-          for (let j = 0; j < size; j++)
-            sum += output[i * width + head * size + j] * values[layer][from + j];
-          square += sum * sum;
-        }
-        return weight * Math.sqrt(square);
-      }),
-    );
-  }
 }
 
 /**
@@ -184,9 +142,16 @@ const plus = (x, y) => x.map((each, i) => each + y[i]);
  * @returns {Promise<Inside>}
  */
 export async function inside(predictor, question) {
-  if (question.inside.untrained)
-    return untrained(predictor.engine, () => answerTo(predictor, question, null));
-  return answerTo(predictor, question, await predictor.measurements());
+  const { engine } = predictor;
+  predictor.measured ??= await predictor.measurements();
+  if (!question.inside.untrained) return answerTo(predictor, question, predictor.measured);
+  const trained = engine.parameters.slice();
+  engine.c.begin(0, engine.config.neighbour_focus); // as they are drawn before training
+  try {
+    return answerTo(predictor, question, null);
+  } finally {
+    engine.parameters.set(trained);
+  }
 }
 
 /**
@@ -196,9 +161,10 @@ export async function inside(predictor, question) {
  * @returns {Inside}
  */
 function answerTo(predictor, question, measurements) {
-  const { truth: line, masked, filled, focus: at, inside: settings } = question;
+  const { truth: line, masked, filled, focus, inside: settings } = question;
   const model = new Model(predictor.engine);
-  const { known } = predictor.symbols;
+  const { known, framed } = predictor.symbols;
+  const at = focus + framed; // in what the model reads
   const gaps = masked.filter((each) => !(each in filled));
   const held = line.map((symbol, place) => filled[place] ?? symbol);
   const ids = predictor.masked(held, gaps);
@@ -212,7 +178,7 @@ function answerTo(predictor, question, measurements) {
       changeOf(model, key, how, measurements, other, settings.everywhere, ids, at),
     );
   const now = changes.length ? model.run(ids, at, changes) : base;
-  const truth = line[at] === GAP ? -1 : known.indexOf(line[at]);
+  const truth = known.indexOf(line[focus]);
   /** @param {Float64Array} stream @returns {Reading} */
   const decoded = (stream) => {
     const logP = model.lens(stream, known.length);
@@ -238,7 +204,7 @@ function answerTo(predictor, question, measurements) {
       translated:
         matrix && bias ? decoded(plus(plus(stream, times(matrix, stream, width)), bias)) : null,
       before: now === base ? own.cost : decoded(base.streams[n]).cost,
-      heads: part === "attention" ? headsOf(model, now, layer) : [],
+      heads: part === "attention" ? headsOf(model, now, layer, framed, line.length) : [],
     });
   });
   return {
@@ -246,7 +212,7 @@ function answerTo(predictor, question, measurements) {
     looks: model.config.direction,
     means: measurements !== null,
     untrained: true,
-    effect: effectOf(model, question, known, { base, now, other }, changes),
+    effect: effectOf(model, question, at, known, { base, now, other }, changes),
   };
 }
 
@@ -260,10 +226,13 @@ function answerTo(predictor, question, measurements) {
  * @param {boolean} everywhere
  * @param {number[]} ids
  * @param {number} at
+ * @returns {Changed}
  */
 function changeOf({ config }, key, how, measurements, other, everywhere, ids, at) {
   const [layer, head = -1] = key.split(".").map(Number);
   const { d_model: width, n_heads } = config;
+  if (layer >= config.n_layers || head >= n_heads)
+    throw new ValueError(`This model has no ${partName(key)}.`);
   const part = /** @type {keyof typeof PARTS} */ (head < 0 ? "feedForward" : "heads");
   const size = head < 0 ? width : width / n_heads;
   const first = Math.max(head, 0) * size;
@@ -276,23 +245,39 @@ function changeOf({ config }, key, how, measurements, other, everywhere, ids, at
     const from = row * width + first;
     return /** @type {Parts} */ (other).layers[layer][part].subarray(from, from + size);
   };
-  return { layer, part, head, values, rows };
+  return { layer, part, head, first, size, values, rows };
 }
 
 /**
- * Return what each head of a layer moves to the gap, and from where.
+ * Return what each head of a layer moves to the gap, and from where: how long weight times value is,
+ * through the output projection.
  * @param {Model} model
  * @param {Parts} parts
  * @param {number} layer
+ * @param {number} framed  How many special symbols are read before the line.
+ * @param {number} length  Of the line.
  * @returns {Arc[][]}
  */
-function headsOf(model, parts, layer) {
-  const moved = model.moved(parts, layer);
-  const least = LEAST_MOVED * Math.max(...moved.flat());
-  return moved.map((lengths, head) =>
-    lengths
-      .map((moves, place) => /** @type {Arc} */ ([place, moves, parts.weights[layer][head][place]]))
-      .filter(([, moves]) => moves >= least),
+function headsOf(model, { values, weights }, layer, framed, length) {
+  const { d_model: width, n_heads } = model.config;
+  const size = width / n_heads;
+  const output = model.get(`encoder.layers.${layer}.attention.output.weight`);
+  const heads = weights[layer].map((looks, head) =>
+    looks.map((weight, place) => {
+      const from = (head * looks.length + place) * size;
+      let square = 0;
+      for (let i = 0; i < width && weight > LEAST_WEIGHT; i++) {
+        let sum = 0;
+        for (let j = 0; j < size; j++)
+          sum += output[i * width + head * size + j] * values[layer][from + j];
+        square += sum * sum;
+      }
+      return /** @type {Arc} */ ([place - framed, weight * Math.sqrt(square), weight]);
+    }),
+  );
+  const least = LEAST_MOVED * Math.max(...heads.flat().map(([, moves]) => moves));
+  return heads.map((arcs) =>
+    arcs.slice(framed, framed + length).filter(([, moves]) => moves >= least),
   );
 }
 
@@ -301,27 +286,26 @@ function headsOf(model, parts, layer) {
  * effect holds all that comes after the changed parts as it was.
  * @param {Model} model
  * @param {Question} question
+ * @param {number} at  Where the gap is in what the model reads.
  * @param {string[]} known
  * @param {{ base: Parts, now: Parts, other: Parts | null }} runs
- * @param {ReturnType<typeof changeOf>[]} changes
+ * @param {Changed[]} changes
  * @returns {Effect | null}
  */
-function effectOf(model, { truth, focus: at, inside: settings }, known, runs, changes) {
+function effectOf(model, { truth, focus, inside: settings }, at, known, runs, changes) {
   const { base, now, other } = runs;
   if (!other) return null;
   const last = base.streams.length - 1;
   const [before, after, elsewhere] = [base, now, other].map(({ streams }) =>
     model.lens(streams[last], known.length),
   );
-  const here = truth[at] === GAP ? known[largest([...before], 1)[0]] : truth[at];
-  const symbol = settings.other[at];
-  const there = symbol === GAP || symbol === here ? known[largest([...elsewhere], 1)[0]] : symbol;
+  const here = truth[focus] === GAP ? known[largest(before, 1)[0]] : truth[focus];
+  const symbol = settings.other[focus];
+  const there = symbol === GAP || symbol === here ? known[largest(elsewhere, 1)[0]] : symbol;
   if (here === there) return null;
-  const { d_model: width, n_heads: heads } = model.config;
+  const { d_model: width } = model.config;
   let stream = base.streams[last];
-  for (const { layer, part, head, values } of changes) {
-    const size = head < 0 ? width : width / heads;
-    const first = Math.max(head, 0) * size;
+  for (const { layer, part, head, first, size, values } of changes) {
     const old = base.layers[layer][part].subarray(at * width + first, at * width + first + size);
     const change = new Float64Array(width);
     change.set(

@@ -1,138 +1,52 @@
-// What the page asks: a line of characters and its gaps in, plain numbers out. Here is what
-// src/cloze/vocabulary.py and prediction.py are in Python, for characters, with the same names and the
-// same sentences for the learner.
+// What the page asks: a line of characters or pieces and its gaps in, plain numbers out; what
+// predictors.py and answers.py of src/cloze/prediction are in Python, with the same names.
 //
 //   const predictors = await loadPredictors(bytes, module);
-//   const { line, note } = CHARACTERS.read("The wom_n", predictors.both.maxLen);
+//   const { line } = CHARACTERS.read("The wom_n", predictors.both.maxLen);
 //   const answer = predictors.both.predict(line, [6]);
 //   answer.at(6);                                      // 28 probabilities, as CHARACTERS.known
 //   await predictors.both.surprise(line, { signal });  // long, so it runs in pieces
+
+import { largest } from "../../src/cloze/explorer/parts.js";
+import { readMeasurements, readModel } from "./checkpoint.js";
+import { CHARACTERS, wordPieces } from "./symbols.js";
+
 /**
- * @typedef {string[]} Line  One character per position; GAP where nobody knows it.
+ * @import { Engine } from "../engine/engine.js"
+ * @import { Measurements } from "./inside.js"
+ * @import { Pairs } from "../../src/cloze/explorer/parts.js"
+ * @import { Line, Symbols } from "./symbols.js"
+ *
  * @typedef {number[]} Positions  Ascending; they count from 0.
  * @typedef {{ signal?: AbortSignal }} Options  A newer question aborts what runs: its
  *   promise is then rejected with an AbortError.
- *
- * @typedef {object} Symbols  CHARACTERS is one; bad input throws a TextError.
- * @property {string[]} known  What may stand in a gap, in the order of the probabilities.
- * @property {number} size  |V|: the number of symbols, special ones included.
- * @property {string} unit  "character".
- * @property {(text: string, maxLen: number) => { line: Line, note: string }} read  A line as it is
- *   typed, _ or [MASK] for a gap; the note says what normalising changed ("" if nothing).
- * @property {(typed: string) => string} readSymbol  What somebody puts into a gap.
- * @property {(line: Line) => string} write
- * @property {(line: Line) => Positions[]} words  The positions of each word.
- *
+ * @typedef {{ probabilities: number[], text: string }} Baseline  How frequent each symbol is in some text,
+ *   which is named in words that follow "in".
  * @typedef {Record<string, MaskedPredictor>} Predictors  By name: "left", "right" and "both".
- *
- * A predictor has
- *   name      "left", "right" or "both"
- *   symbols   CHARACTERS
- *   maxLen    the most symbols of a line
- *   baseline  Baseline, the unigram: { probabilities, text, cost(i) }
- *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i) }
- *   engine, measurements()  for inside.js, which looks into the model
- *   masked(line, gaps) → number[]: what the model reads
- *   joint(line, gaps, first, second, options) → Promise<number[][]>
- *   surprise(line, options) → Promise<number[]>
- *   occlusion(line, gaps, position, options) → Promise<number[]>
- * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { readMeasurements, readModel } from "./checkpoint.js";
-import { GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
-
-/** @import { Engine } from "../engine/engine.js" */
-/** @import { Measurements } from "./inside.js" */
-
-/** @type {Symbols} The 28 characters. */
-export const CHARACTERS = {
-  known: VOCABULARY.ordinary,
-  size: VOCABULARY.symbols.length,
-  unit: "character",
-  read: readLine,
-  readSymbol(typed) {
-    const lower = typed.toLowerCase();
-    if (CHARACTERS.known.includes(lower)) return lower;
-    throw new TextError("A gap holds one letter, a space or a newline.");
-  },
-  write: (line) => line.join(""),
-  words: (line) =>
-    [...line.join("").matchAll(/\S+/g)].map(({ index, 0: word }) =>
-      Array.from(word, (_, i) => index + i),
-    ),
-};
-
-// ── answers ──
-
-/** What one predictor answers at the gaps of one line. */
-export class Answer {
-  /**
-   * @param {Positions} positions  The gaps.
-   * @param {number[][]} probabilities  P(x_i | x̃), a row per gap in the order of `known`.
-   * @param {(number | null)[]} costs  −log P of the truth in nats; null where nobody knows it.
-   */
-  constructor(positions, probabilities, costs) {
-    this.positions = positions;
-    this.probabilities = probabilities;
-    this.costs = costs;
-  }
-
-  /**
-   * The distribution at a gap.
-   * @param {number} position
-   */
-  at(position) {
-    return this.probabilities[this.positions.indexOf(position)];
-  }
-
-  /**
-   * −log P of the truth at a gap in nats; null when it is not known.
-   * @param {number} position
-   */
-  cost(position) {
-    return this.costs[this.positions.indexOf(position)];
-  }
-}
-
-/** What one knows without looking at the line: how frequent each symbol is in some text. */
-export class Baseline {
-  /**
-   * @param {number[]} probabilities
-   * @param {string} text  Which text, in words that follow "in".
-   */
-  constructor(probabilities, text) {
-    this.probabilities = probabilities;
-    this.text = text;
-  }
-
-  /**
-   * −log P of a symbol, given by its place in `known`, in nats; infinite if it never occurred.
-   * @param {number} symbol
-   */
-  cost(symbol) {
-    return -Math.log(this.probabilities[symbol]);
-  }
-}
-
-// ── predictors ──
 
 const PIECE = 8; // milliseconds: half a frame, so that a page stays responsive meanwhile
+const TRIED_FIRST = 256; // how many symbols at the first of two gaps are tried to find the likeliest pairs
 
-/** A masked language model. */
+/** A masked language model. All costs are −log P in nats. */
 export class MaskedPredictor {
+  /** @type {Measurements | null} Loaded when somebody looks inside. */
+  measured = null;
+
   /**
    * @param {Engine} engine
    * @param {string} name
-   * @param {Baseline} baseline
+   * @param {Symbols} symbols
+   * @param {Baseline | null} [baseline]
+   * @param {() => Promise<Measurements | null>} [measurements]  Loads what was measured inside it.
    */
-  constructor(engine, name, baseline) {
+  constructor(engine, name, symbols, baseline = null, measurements = async () => null) {
     this.engine = engine;
     this.name = name;
+    this.symbols = symbols;
     this.baseline = baseline;
-    this.symbols = CHARACTERS;
-    this.maxLen = engine.config.max_len;
-    /** @type {() => Promise<Measurements | null>} Loads what was measured inside it. */
-    this.measurements = async () => null;
+    this.maxLen = engine.config.max_len - 2 * symbols.framed;
+    this.measurements = measurements;
   }
 
   /**
@@ -141,74 +55,97 @@ export class MaskedPredictor {
    * @param {Positions} gaps
    */
   predict(line, gaps) {
+    const { known, maskId, framed } = this.symbols;
     const masked = this.masked(line, gaps);
-    const hidden = [...masked.keys()].filter((at) => masked[at] === this.#mask);
-    const logProbs = hidden.length ? this.#logProbs(masked, hidden) : [];
+    const hidden = [...line.keys()].filter((at) => masked[at + framed] === maskId);
+    const logProbs = hidden.length ? this.#logProbs([masked], hidden) : [];
+    const probabilities = logProbs.map((row) => row.map(Math.exp));
     const costs = logProbs.map((row, r) => {
-      const truth = this.symbols.known.indexOf(line[hidden[r]]);
+      const truth = known.indexOf(line[hidden[r]]);
       return truth < 0 ? null : -row[truth];
     });
-    return new Answer(
-      hidden,
-      logProbs.map((row) => row.map(Math.exp)),
-      costs,
-    );
+    return {
+      positions: hidden,
+      /** The distribution at a gap, in the order of `known`. */
+      at: (/** @type {number} */ position) => probabilities[hidden.indexOf(position)],
+      /** −log P of the truth at a gap; null when it is not known. */
+      cost: (/** @type {number} */ position) => costs[hidden.indexOf(position)],
+    };
   }
 
   /**
-   * Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b.
+   * The likeliest pairs at two of the gaps: guessed apart, and together, P(a | x̃) · P(b | x̃ with a
+   * filled in).
    * @param {Line} line
    * @param {Positions} gaps
    * @param {number} first
    * @param {number} second
+   * @param {number} k  How many.
    * @param {Options} [options]
    */
-  async joint(line, gaps, first, second, { signal } = {}) {
+  async pairs(line, gaps, first, second, k, options) {
+    const { known, framed } = this.symbols;
     const masked = this.masked(line, [...gaps, first, second]);
-    const [before] = this.#logProbs(masked, [first]);
-    return inPieces(before.keys(), signal, (symbol) => {
-      const [after] = this.#logProbs(masked.with(first, symbol), [second]);
-      return after.map((logProb) => Math.exp(before[symbol] + logProb));
-    });
+    const answer = this.predict(line, [...gaps, first, second]);
+    const [p, q] = [answer.at(first), answer.at(second)];
+    const likely = largest(p, TRIED_FIRST);
+    /** @type {(a: number, after: number[]) => Pairs} */
+    const best = (a, after) =>
+      largest(after, k).map((b) => [[known[a], known[b]], p[a] * after[b]]);
+    const reads = (/** @type {number} */ a) => masked.with(first + framed, a);
+    const together = await this.#inPieces(likely, options, reads, second, (a, after) =>
+      best(a, after.map(Math.exp)),
+    );
+    return [likely.slice(0, k).map((a) => best(a, q)), together].map((pairs) =>
+      pairs
+        .flat()
+        .sort(([, one], [, other]) => other - one)
+        .slice(0, k),
+    );
   }
 
   /**
-   * −log P of each symbol of a line without gaps when it alone is hidden, in nats.
+   * −log P of each symbol of a line without gaps when it alone is hidden.
    * @param {Line} line
    * @param {Options} [options]
    */
-  async surprise(line, { signal } = {}) {
+  async surprise(line, options) {
+    const { maskId, framed } = this.symbols;
     const ids = this.masked(line, []);
-    const known = [...ids.keys()].filter((at) => ids[at] !== this.#mask);
-    return inPieces(known, signal, (at) => {
-      const [logProbs] = this.#logProbs(ids.with(at, this.#mask), [at]);
-      return -logProbs[ids[at]];
-    });
+    const known = [...line.keys()].filter((at) => ids[at + framed] !== maskId);
+    const reads = (/** @type {number} */ at) => ids.with(at + framed, maskId);
+    return this.#inPieces(
+      known,
+      options,
+      reads,
+      null,
+      (at, logProbs) => -logProbs[ids[at + framed]],
+    );
   }
 
   /**
-   * What it costs the answer at one of the gaps to hide each symbol as well, in nats: the rise of
-   * −log P of the truth, below 0 where the symbol misled; if the truth is unknown, the divergence
-   * of the answer from the one without the symbol. Gaps cost nothing.
+   * What it costs the answer at one of the gaps to hide each symbol as well: the rise of −log P of the
+   * truth, below 0 where the symbol misled; if the truth is unknown, the divergence of the answer from
+   * the one without the symbol. Gaps cost nothing.
    * @param {Line} line
    * @param {Positions} gaps
    * @param {number} at
    * @param {Options} [options]
    */
-  async occlusion(line, gaps, at, { signal } = {}) {
+  async occlusion(line, gaps, at, options) {
+    const { known, maskId, framed } = this.symbols;
     const masked = this.masked(line, gaps);
-    const [before] = this.#logProbs(masked, [at]);
-    const truth = this.symbols.known.indexOf(line[at]);
-    return inPieces(masked.keys(), signal, (other) => {
-      if (masked[other] === this.#mask) return 0;
-      const [after] = this.#logProbs(masked.with(other, this.#mask), [at]);
-      if (truth >= 0) return before[truth] - after[truth];
-      return before.reduce((sum, each, i) => sum + Math.exp(each) * (each - after[i]), 0);
-    });
-  }
-
-  get #mask() {
-    return VOCABULARY.maskId;
+    const [before] = this.#logProbs([masked], [at]);
+    const truth = known.indexOf(line[at]);
+    const isGap = (/** @type {number} */ other) => masked[other + framed] === maskId;
+    const others = [...line.keys()].filter((other) => !isGap(other));
+    const reads = (/** @type {number} */ other) => masked.with(other + framed, maskId);
+    const costs = await this.#inPieces(others, options, reads, at, (_, after) =>
+      truth >= 0
+        ? before[truth] - after[truth]
+        : before.reduce((sum, each, i) => sum + Math.exp(each) * (each - after[i]), 0),
+    );
+    return line.map((_, other) => (isGap(other) ? 0 : Number(costs.shift())));
   }
 
   /**
@@ -217,25 +154,55 @@ export class MaskedPredictor {
    * @param {Positions} gaps
    */
   masked(line, gaps) {
-    const ids = line.map((symbol) =>
-      symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
-    );
-    for (const at of gaps) ids[at] = this.#mask;
+    const { maskId, framed } = this.symbols;
+    const ids = this.symbols.ids(line);
+    for (const at of gaps) ids[at + framed] = maskId;
     return ids;
   }
 
   /**
-   * log P of every ordinary symbol at some positions; special symbols are never an answer.
-   * @param {number[]} masked
-   * @param {Positions} selected
+   * log P of every ordinary symbol at some positions of a line, or at one of each of several.
+   * @param {number[][]} lines  Of one length, as the model reads them.
+   * @param {Positions} positions
    */
-  #logProbs(masked, selected) {
-    const { size, known } = this.symbols;
-    const ids = Int32Array.from(masked);
-    const logits = this.engine.logits(ids, ids.length, Int32Array.from(selected));
-    return selected.map((_, row) => {
+  #logProbs(lines, positions) {
+    const { size, known, framed } = this.symbols;
+    const [{ length }] = lines;
+    const rows = positions.map((at, i) => at + framed + (lines.length > 1 ? i * length : 0));
+    const logits = this.engine.logits(Int32Array.from(lines.flat()), length, Int32Array.from(rows));
+    return rows.map((_, row) => {
       return logSoftmax(logits.subarray(row * size, row * size + known.length));
     });
+  }
+
+  /**
+   * Have variants of a line read, a few at a time, giving the page a turn whenever a piece of time is
+   * over.
+   * @template Result
+   * @param {number[]} items
+   * @param {Options | undefined} options
+   * @param {(item: number) => number[]} reads  What the model reads for each.
+   * @param {number | null} at  Where it is asked; null if each item is a position itself.
+   * @param {(item: number, logProbs: number[]) => Result} result
+   */
+  async #inPieces(items, { signal } = {}, reads, at, result) {
+    /** @type {Result[]} */
+    const results = [];
+    let started = performance.now();
+    for (let from = 0; from < items.length; from += this.engine.lines) {
+      if (performance.now() - started > PIECE) {
+        await turn();
+        started = performance.now();
+      }
+      signal?.throwIfAborted();
+      const some = items.slice(from, from + this.engine.lines);
+      const answers = this.#logProbs(
+        some.map(reads),
+        some.map((item) => at ?? item),
+      );
+      results.push(...answers.map((logProbs, i) => result(some[i], logProbs)));
+    }
+    return results;
   }
 }
 
@@ -246,31 +213,10 @@ export function logSoftmax(logits) {
   return Array.from(logits, (logit) => logit - most - Math.log(sum));
 }
 
-/**
- * Work through items, giving the page a turn whenever a piece of time is over.
- * @template Result
- * @param {Iterable<number>} items
- * @param {AbortSignal | undefined} signal
- * @param {(item: number) => Result} work
- */
-async function inPieces(items, signal, work) {
-  /** @type {Result[]} */
-  const results = [];
-  let started = performance.now();
-  for (const item of items) {
-    if (performance.now() - started > PIECE) {
-      await turn();
-      started = performance.now();
-    }
-    signal?.throwIfAborted();
-    results.push(work(item));
-  }
-  return results;
-}
-
-function turn() {
-  return globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve));
-}
+/** Let others in. In a worker, questions would wait until `scheduler.yield` has had all its turns. */
+const turn = () =>
+  (globalThis.document && globalThis.scheduler?.yield?.()) ??
+  new Promise((resolve) => setTimeout(resolve));
 
 /**
  * The predictors of the page: one that reads to the left, one to the right, one on both sides.
@@ -286,19 +232,24 @@ export async function loadPredictors(bytes, module) {
       return { name, ...(await readModel(await bytes(file), file, module)) };
     }),
   );
-  const { probabilities, text } = models[2].about.baseline;
-  const baseline = new Baseline(probabilities, text);
+  const { baseline } = models[2].about;
   /** @type {Predictors} */
   const predictors = {};
   for (const { name, engine } of models) {
     const file = `inside-${name}.safetensors`;
-    /** @type {Measurements | undefined} */
-    let measurements;
-    predictors[name] = new MaskedPredictor(engine, name, baseline);
-    predictors[name].measurements = async () => {
-      measurements ??= await readMeasurements(await bytes(file), file);
-      return measurements;
-    };
+    const measured = async () => readMeasurements(await bytes(file), file);
+    predictors[name] = new MaskedPredictor(engine, name, CHARACTERS, baseline, measured);
   }
   return predictors;
+}
+
+/**
+ * The predictor of pieces of words.
+ * @param {ArrayBuffer} bytes  Of its file.
+ * @param {WebAssembly.Module} module  The engine.
+ * @throws {CheckpointError} The file is damaged or holds something else.
+ */
+export async function loadWords(bytes, module) {
+  const { engine, about } = await readModel(bytes, "words.safetensors", module, true);
+  return new MaskedPredictor(engine, "both", wordPieces(about.vocabulary));
 }

@@ -61,7 +61,7 @@ export async function writeSafetensors(tensors, metadata) {
 }
 
 /** @type {Record<string, string>} */
-const TORCH = { F16: "torch.float16", F32: "torch.float32", U8: "torch.uint8" };
+const TORCH = { F16: "torch.float16", F32: "torch.float32", I8: "torch.int8", U8: "torch.uint8" };
 
 /**
  * The digest of tensors and metadata, as checkpoint.py makes it; "" where browsers make none, which

@@ -13,14 +13,6 @@ export class TextError extends ValueError {
 export const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 /** How a learner types a gap: one key instead of [MASK]. */
 export const GAP = "_";
-const MASK = "[MASK]";
-
-/** The 28 characters and [MASK]: |V| = 29. */
-export const VOCABULARY = {
-  ordinary: [...ALPHABET],
-  symbols: [...ALPHABET, MASK],
-  maskId: ALPHABET.length,
-};
 
 // What Python counts as white space; JavaScript's \s is another set.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: to Python, four of them are white space
@@ -88,21 +80,27 @@ function inAscii(character) {
  * a mark of a lower class before it (the highest is that of U+0345, the lowest that of U+0334).
  * @param {string} character
  */
-function isCombining(character) {
+export function isCombining(character) {
   const behind = `a${character}\u0334`.normalize("NFD");
   const before = `a\u0345${character}`.normalize("NFD");
   return behind.startsWith("a\u0334") || !before.startsWith("a\u0345") || character === "\u0345";
 }
 
 /**
- * Read a line as a learner types it: _ or [MASK] marks a gap.
+ * Write [MASK] and <mask> as the gaps that they stand for.
+ * @param {string} text
+ */
+export const withGaps = (text) => text.replace(/\[mask\]|<mask>/giu, GAP);
+
+/**
+ * Read a line as a learner types it: _, [MASK] or <mask> marks a gap.
  * @param {string} text
  * @param {number} maxLen
  * @returns {{ line: string[], note: string }} note: what normalising changed ("" if nothing).
  * @throws {TextError} Nothing usable is left, or more than `maxLen` characters.
  */
 export function readLine(text, maxLen) {
-  const typed = text.replace(/\[mask\]/gi, GAP);
+  const typed = withGaps(text);
   const clean = normalise(typed, GAP);
   if (!clean.text) {
     const why = `: ${unknown(typed)} are not among the ${ALPHABET.length} characters`;

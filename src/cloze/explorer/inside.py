@@ -21,7 +21,9 @@ LEAST_MOVED = 0.05
 UNTOUCHED: Data = {
     "reader": "",
     "untrained": False,
+    "guesses": "head",
     "doing": "off",
+    "bet": False,
     "everywhere": False,
     "other": [],
     "parts": {},

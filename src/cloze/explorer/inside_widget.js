@@ -6,6 +6,7 @@ import MaskExplorer from "./widget.js";
 
 export default class Inside extends MaskExplorer {
   single = true;
+  announcement = "";
 
   /**
    * Move the gap.

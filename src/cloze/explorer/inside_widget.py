@@ -22,10 +22,10 @@ LINE, OTHER, GAP_AT = "she asked what it was", "she asked when it was", 12
 class Inside(MaskExplorer):
     """See what each part of a model adds on its way to an answer, and the answer without it.
 
-    The ladder is read from the bottom up: after each attention and feed-forward part it shows what
-    the model's head would answer there, and what a translator of that rung would. A click on a head
-    or a feed-forward part switches it off or takes its output from a second line. A model of ours
-    is also shown as it was before training.
+    It plays upwards from the line: after each attention and feed-forward part it shows what the
+    model's head would answer there, or a translator of that rung. A dot is a head: pointed at, it
+    shows where it reads, and a click switches it off or takes its output from a second line. A
+    model of ours is also shown as it was before training.
 
     Args:
         line: the line; by default one whose answer hangs on the letter after the gap.
@@ -50,11 +50,11 @@ class Inside(MaskExplorer):
         present: bool = False,
     ) -> None:
         super().__init__(model, line, [gap], present=present)
-        other = list(OTHER) if line == LINE else []
-        self.view, self.inside = "inside", UNTOUCHED | {"other": other}
+        second = {"other": list(OTHER), "doing": "swap", "bet": True} if line == LINE else {}
+        self.view, self.inside = "inside", UNTOUCHED | second
 
     def way(self) -> Data:
-        """Return what the ladder shows, as :func:`cloze.explorer.inside.inside` does."""
+        """Return what the picture shows, as :func:`cloze.explorer.inside.inside` does."""
         with self.lock:
             return self._look_inside(self._question, self.inside)
 

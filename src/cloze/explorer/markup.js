@@ -1,6 +1,7 @@
 // How the explorer looks around its views. What needs an answer keeps showing the last one, visibly
 // waiting, until the answer to what is seen has come.
 
+import { numberRow, row } from "../widgets/browser/cells.js";
 import {
   button,
   element,
@@ -44,11 +45,14 @@ export function explorer(widget) {
   const fresh = widget.answered === widget.posed; // this question has been answered
   const answer = fresh ? widget.answer : null;
   const view = VIEWS[state.view];
-  const seen = { state, answer, more: fresh ? widget.more : null, present };
+  const more = fresh ? widget.more : null;
+  const seen = { state, answer, more, present, playing: widget.playing > 0, line: NOTHING };
+  seen.line = line(seen, view);
   const panel = view.panel(seen) ?? (fresh && !widget.waits ? NOTHING : null);
   const text = fresh || state.hidden ? summary(seen, view, widget.announcement) : null;
   const shown = {
     panel: panel ?? before.panel,
+    holds: panel ? Boolean(view.holds) : before.holds,
     text: text ?? before.text,
     sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
   };
@@ -64,7 +68,7 @@ export function explorer(widget) {
     present && !bare && !single
       ? tools
       : element("p", { class: "quiet" }, `Click a ${what} ${hint}.`),
-    line(seen, view),
+    shown.holds ? NOTHING : seen.line,
     announced(state, shown.text),
     present || bare || single ? NOTHING : views(state),
     element("div", { class: "panel", "aria-busy": panel === null || null }, shown.panel),
@@ -99,7 +103,7 @@ function letter(state, at, shade, bare, side) {
   let below = "";
   if (masked && !bare) {
     classes.push(filled ? "filled" : "masked");
-    shown = filled ? visible(filled) : "?";
+    shown = filled ? visible(filled) : visible(shade?.shown ?? "?");
     label.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
     if (truth) {
       label.push(`the truth is ${spoken(truth)}`);
@@ -131,7 +135,7 @@ function letter(state, at, shade, bare, side) {
   }
   return button(join(glyphs), "toggle", {
     class: classes.join(" "),
-    style: shade && `--heat: ${shade.heat}%`,
+    style: shade && `--heat: ${shade.heat}%${shade.wide ? `; --wide: ${shade.wide}` : ""}`,
     "data-with-at": at,
     tabindex: current ? 0 : -1,
     "aria-pressed": masked,
@@ -212,17 +216,14 @@ function sums({ state, answer, present }, view) {
   const { readers, baseline } = answer;
   const { size, unit } = state.symbols;
   /** @type {(name: string, total: number, reader?: string) => Markup} */
-  const row = (name, total, reader) => {
-    const values = [inNats(total), inNats(total / n), inBits(total / n)];
-    const cells = values.map((value) => element("td", { class: "number" }, value));
-    return element("tr", { class: reader }, element("th", { scope: "row" }, name), ...cells);
-  };
-  const rows = readers.map((each) => row(titleOf(each.name), sum(costsOf(each)), each.name));
+  const line = (name, total, reader) =>
+    numberRow(name, [inNats(total), inNats(total / n), inBits(total / n)], reader);
+  const rows = readers.map((each) => line(titleOf(each.name), sum(costsOf(each)), each.name));
   if (baseline) {
     const text = `unigram: how frequent each ${unit} is in ${baseline.text}`;
-    rows.push(row(text, sum(costsOf(baseline))));
+    rows.push(line(text, sum(costsOf(baseline))));
   }
-  rows.push(row(`log|V|: all ${size} symbols equally likely`, n * Math.log(size)));
+  rows.push(line(`log|V|: all ${size} symbols equally likely`, n * Math.log(size)));
   const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
   return element(
     "details",
@@ -286,7 +287,7 @@ function announced({ guessFirst, revealed }, text) {
     class: "primary",
     "aria-disabled": revealed || null,
   });
-  return element("div", { class: "row" }, reveal, status(text));
+  return row(reveal, status(text));
 }
 
 const typedLine = () =>
@@ -308,12 +309,7 @@ function controls(state, examples) {
   const chosen = examples.length
     ? select("Examples", "example", [["", "choose one"], ...examples.map(({ name }) => name)])
     : null;
-  return element(
-    "div",
-    { class: "controls" },
-    element("div", { class: "row" }, ...buttons),
-    element("div", { class: "row" }, typedLine(), chosen),
-  );
+  return element("div", { class: "controls" }, row(...buttons), row(typedLine(), chosen));
 }
 
 /**

@@ -76,12 +76,16 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {Guesses | null} answer  null while it is awaited.
  * @property {any} more  The answer to what the view itself asks; null while it is awaited.
  * @property {boolean} present  Whether it is written for a lecture hall.
+ * @property {boolean} playing  Whether Inside plays.
+ * @property {Markup} line  The line, for a view that holds it.
  *
  * @typedef {object} Shade  How a position of the line is shaded.
  * @property {string} kind  Which colour it has.
  * @property {number} heat  How dark it is, in percent.
  * @property {string} [label]  What a screen reader says of it.
  * @property {string} [below]  What is written beneath it.
+ * @property {string} [shown]  What is seen in a gap instead of a question mark.
+ * @property {number} [wide]  How wide it is, in characters.
  * @property {number} [high]  How high a bar grows from it, as a share of the highest.
  *
  * @typedef {object} View  A view of the explorer: what a file in the folder views has as its default.
@@ -92,6 +96,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
  * @property {(seen: Seen) => string | null} [summary]  The answer in a sentence or two; null while it waits.
  * @property {(seen: Seen, at: number) => Shade | null} [shade]
+ * @property {boolean} [holds]  Whether its panel has the line in it.
  * @property {boolean} [bare]  Whether the line is shown as it is, shaded ones without their gaps.
  * @property {boolean} [sides]  Whether the line is tinted by who sees which side of the gap.
  * @property {boolean} [sums]  Whether the loss of the whole line stands below it.
@@ -119,7 +124,15 @@ export const titleOf = (name) => TITLES[name] ?? name;
  * @param {number} k
  */
 export function largest(values, k) {
-  return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
+  /** @type {number[]} */
+  const best = [];
+  values.forEach((value, i) => {
+    if (best.length === k && !(value > values[best[k - 1]])) return;
+    const place = best.findIndex((each) => value > values[each]);
+    best.splice(place < 0 ? best.length : place, 0, i);
+    best.length = Math.min(best.length, k);
+  });
+  return best;
 }
 
 /**
@@ -174,4 +187,4 @@ export function parts({ truth, words }) {
 }
 
 /** @type {(symbols: State["symbols"], line: string[]) => string} */
-export const written = ({ wide }, line) => line.join(wide ? " " : "");
+export const written = ({ wide }, line) => line.join(wide ? " " : "").replaceAll(" ##", "");

@@ -1,5 +1,6 @@
 // The tally over the hour: what the room and the readers have paid for the gaps it was asked.
 
+import { numberRow } from "../widgets/browser/cells.js";
 import { button, element, join, status, tableOf } from "../widgets/browser/element.js";
 import { Widget } from "../widgets/browser/widget.js";
 import { counted, inBits, inNats } from "../widgets/browser/words.js";
@@ -21,16 +22,10 @@ export default class Tally extends Widget {
     const paid = this.get("paid");
     const first = best(paid);
     const heads = ["guesser", "bits per gap", "nats per gap", "gaps"];
-    const rows = Object.entries(standings(paid)).map(([name, { mean, nGaps }]) =>
-      element(
-        "tr",
-        { class: first.includes(name) ? `${name} best` : name },
-        element("th", { scope: "row" }, called(name, paid)),
-        ...[inBits(mean), inNats(mean), nGaps].map((each) =>
-          element("td", { class: "number" }, each),
-        ),
-      ),
-    );
+    const rows = Object.entries(standings(paid)).map(([name, { mean, nGaps }]) => {
+      const look = first.includes(name) ? `${name} best` : name;
+      return numberRow(called(name, paid), [inBits(mean), inNats(mean), nGaps], look);
+    });
     if (!paid.length) return join([status(inWords(paid)), element("p", null, HOW)]);
     return join([
       tableOf(heads, rows, "costs tally"),

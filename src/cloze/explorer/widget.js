@@ -8,7 +8,7 @@ import { join } from "../widgets/browser/element.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
 import { counted, visible } from "../widgets/browser/words.js";
 import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
-import { relevant, UNTOUCHED } from "./inside.js";
+import { AFRESH, relevant, UNTOUCHED, within } from "./inside.js";
 import { explorer } from "./markup.js";
 import { written } from "./parts.js";
 import { VIEWS } from "./views.js";
@@ -43,7 +43,8 @@ export default class MaskExplorer extends Widget {
   /** @type {unknown} */
   more = null; // the answer to what the view itself asks
   waits = false; // whether that is under way
-  shown = { panel: join([]), text: "", sums: join([]) }; // what stays until the next answer has come
+  playing = 0; // the timer of Inside while it plays
+  shown = { panel: join([]), holds: false, text: "", sums: join([]) }; // until the next answer has come
   single = false; // whether there is always one gap and one view
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
@@ -86,7 +87,7 @@ export default class MaskExplorer extends Widget {
       hands: this.get("hands"),
       focus: this.get("focus"),
       view: this.get("view"),
-      settings: this.get("inside"),
+      settings: within(this.get("inside"), /** @type {any} */ (this.more)),
       symbols: this.get("symbols"),
       guessFirst,
       once,
@@ -143,7 +144,7 @@ export default class MaskExplorer extends Widget {
       // What is changed inside the model changes no guess that is shown.
       const guessed = JSON.stringify([{ ...question, inside: null }, this.get("revision")]);
       const known = guessed === this.#guessed && this.answer;
-      const answer = known || (await this.#ask("guesses", question));
+      const answer = known || (await this.attempt(() => this.ask("guesses", question))) || null;
       this.answered = posed;
       if (posed !== this.posed) continue;
       const what = answer && VIEWS[this.get("view")].asks?.(this.state);
@@ -155,7 +156,7 @@ export default class MaskExplorer extends Widget {
       if (!known) this.refresh();
       if (!what) continue;
       this.#asking = false; // what is asked next need not wait for this
-      const more = await this.#ask(what, question);
+      const more = await this.attempt(() => this.ask(what, question));
       if (posed !== this.posed || this.#asking) return;
       this.more = more;
       this.waits = false;
@@ -184,20 +185,6 @@ export default class MaskExplorer extends Widget {
       return { line, at, n_hands: raised(hands[at]), costs: Object.fromEntries([room, ...costs]) };
     });
     if (paid.length) this.become({ paid: [...before, ...paid] }, this.announcement);
-  }
-
-  /**
-   * Ask; what goes wrong is shown, and null answered.
-   * @param {keyof Answers} what
-   * @param {Question} question
-   * @returns {Promise<any>}
-   */
-  async #ask(what, question) {
-    let answer = null;
-    await this.attempt(async () => {
-      answer = await this.ask(what, /** @type {any} */ (question));
-    });
-    return answer;
   }
 
   markup() {
@@ -334,7 +321,8 @@ export default class MaskExplorer extends Widget {
     const all = ascending([...masked, ...gaps]);
     const focus = masked[0] ?? gaps[0] ?? 0;
     const revealed = this.state.once && !all.length; // there is nothing to guess
-    const fresh = { filled: {}, hands: {}, revealed };
+    const inside = { ...this.get("inside"), ...AFRESH };
+    const fresh = { filled: {}, hands: {}, revealed, inside };
     this.become({ truth, words, masked: all, focus, ...fresh }, announcement);
   }
 

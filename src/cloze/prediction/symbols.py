@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from cloze.arguments import shown
-from cloze.reading import read_line, read_words
+from cloze.reading import read_line, read_words, with_gaps
 from cloze.tokenizer import SEP, SPECIALS, Tokenizer, plain_words
 from cloze.tokenizer import shown as named
 from cloze.vocabulary import GAP, MASK, VOCABULARY, TextError, Vocabulary, counted, frame
@@ -125,7 +125,7 @@ class Words(Symbols):
 class WordPieces(Symbols):
     """The pieces of a tokenizer, written as BERT does; a line stands between ``[SEP]``s.
 
-    A gap stands for one piece, and most words are one piece.
+    A gap, however many underscores it is typed with, stands for one piece, and most words are one.
     """
 
     unit = "piece"
@@ -146,9 +146,12 @@ class WordPieces(Symbols):
         return Tokenizer.of(self.vocabulary)
 
     def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
-        """Cut a line into pieces; capitals become small, accents and unknown signs vanish."""
+        """Cut a line into pieces; capitals become small, accents and unknown signs vanish.
+
+        Underscores side by side are one gap.
+        """
         line: list[str] = []
-        typed = re.sub(re.escape(MASK), GAP, text, flags=re.IGNORECASE)
+        typed = re.sub(f"{GAP}+", GAP, with_gaps(text))
         for word in plain_words(typed, keep=GAP):
             line += [GAP] if word == GAP else named(self.tokenizer.pieces(word))
         if not line:
@@ -166,6 +169,8 @@ class WordPieces(Symbols):
         if lower in self.known:
             return lower
         line = named(self.tokenizer.pieces(" ".join(plain_words(lower))))
+        if len(line) == 1:
+            return line[0]
         parts = f": it is cut into {' '.join(line):.60}" if len(line) > 1 else ""
         raise ValueError(f"A gap holds one {self.unit}, not {shown(typed)}{parts}.")
 

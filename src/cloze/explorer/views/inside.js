@@ -2,7 +2,7 @@
 
 import { ACTIONS } from "../inside.js";
 import { summary } from "../inside_words.js";
-import { inside } from "../ladder.js";
+import { picture, shade } from "../picture.js";
 
 /** @import { View } from "../parts.js" */
 
@@ -11,7 +11,9 @@ export default {
   title: "Inside",
   place: 2,
   asks: ({ open, focus, hidden }) => (open.includes(focus) && !hidden ? "inside" : null),
-  panel: inside,
+  panel: picture,
+  shade,
+  holds: true,
   summary: ({ state, more }) => (more?.rungs.length ? summary(state, more) : more && ""),
   actions: ACTIONS,
 };

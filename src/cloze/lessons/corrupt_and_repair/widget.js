@@ -19,6 +19,7 @@ import { counted, percent } from "../../widgets/browser/words.js";
  */
 
 const SHARES = [0.15, 0.3, 0.5];
+const what = (/** @type {string} */ name) => ({ "data-with-what": name });
 const NAMES = ["The original", "What is read", "What is to be written"];
 
 /** @extends {Widget<State, Answers>} */
@@ -28,14 +29,9 @@ export default class LineSpoiler extends Widget {
     return this.ask("spoil", { line: text });
   }
 
-  /** @param {{ value: string }} sent */
-  do_corruption({ value }) {
-    return this.ask("spoil", { corruption: value });
-  }
-
-  /** @param {{ value: string }} sent */
-  do_share({ value }) {
-    return this.ask("spoil", { share: Number(value) });
+  /** @param {{ what: string, value: string }} sent */
+  do_choose({ what, value }) {
+    return this.ask("spoil", { [what]: what === "share" ? Number(value) : value });
   }
 
   markup() {
@@ -43,8 +39,8 @@ export default class LineSpoiler extends Widget {
     const { has_share, loses } = corruptions[corruption];
     const kinds = Object.keys(corruptions).map((value) => {
       const checked = value === corruption;
-      const radio = { type: "radio", name: "corruption", "data-do": "corruption", value, checked };
-      return element("label", null, element("input", radio), value);
+      const radio = { type: "radio", name: "corruption", "data-do": "choose", value, checked };
+      return element("label", null, element("input", { ...radio, ...what("corruption") }), value);
     });
     /** @type {[number, string][]} */
     const shares = SHARES.map((share) => [share, percent(share)]);
@@ -54,7 +50,7 @@ export default class LineSpoiler extends Widget {
     return join([
       lineForm("line", "Your line", "Corrupt it", field, "primary"),
       element("div", { role: "radiogroup", "aria-label": "Corruption", class: "row" }, ...kinds),
-      choice("corrupted", "share", shares, this.get("share"), fixed),
+      choice("corrupted", "choose", shares, this.get("share"), { ...fixed, ...what("share") }),
       ...this.get("spoilt").flatMap((words, which) => this.#line(NAMES[which], words)),
       status(
         `Draw ${this.get("draws")}, ${corruption}: ${counted(original.length, "symbol")} became ` +

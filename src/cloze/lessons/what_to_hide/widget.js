@@ -48,13 +48,9 @@ export default class Hiding extends Widget {
     return this.ask("hide", { [what]: what === "rate" ? Number(value) : value });
   }
 
-  do_draw() {
-    return this.ask("hide", { draws: this.get("draws") + 1 });
-  }
-
-  /** Go back to the first draw. */
-  do_restart() {
-    return this.ask("hide", { draws: 0 });
+  /** @param {{ draws: string }} sent  How many draws come before this one. */
+  do_draw({ draws }) {
+    return this.ask("hide", { draws: Number(draws) });
   }
 
   markup() {
@@ -63,13 +59,14 @@ export default class Hiding extends Widget {
         "data-with-what": what,
       }),
     );
+    const draws = this.get("draws");
     const legend = "Below each character: M masked, R random, K kept, then its cost in nats";
     return join([
       lineForm("line", "Your line", "Use it", { size: 40, value: this.get("line") }),
       row(
         ...selects,
-        button("Draw again", "draw", { class: "primary" }),
-        button("First draw", "restart", { "aria-disabled": this.get("draws") === 0 || null }),
+        button("Draw again", "draw", { class: "primary", "data-with-draws": draws + 1 }),
+        button("First draw", "draw", { "data-with-draws": 0, "aria-disabled": !draws || null }),
       ),
       this.#strip(),
       element("p", { class: "quiet" }, legend),

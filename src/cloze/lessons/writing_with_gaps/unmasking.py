@@ -84,7 +84,7 @@ def _frames(
         tuple(shown), tuple(OPEN if gap else GIVEN for gap in gaps), tuple(0.0 for _ in shown)
     )
     part = slice(symbols.framed, symbols.framed + len(shown))
-    n, names = model.vocabulary.n_ordinary, model.vocabulary.symbols
+    n, names = model.vocabulary.n_ordinary, symbols.known
     for step in steps:
         ids, filled, again = (each[0, part] for each in (step.lines, step.filled, step.remasked))
         kept = step.lines[step.filled]

@@ -31,6 +31,7 @@ import { counted, percent, spoken, visible } from "../../widgets/browser/words.j
  * @property {(sent: Partial<Chosen>) => void} write
  */
 
+const [POLICY, TEMPERATURE] = [{ "data-with-what": "policy" }, { "data-with-what": "temperature" }];
 const TEMPERATURES = [0, 0.5, 1, 1.5];
 const SPEEDS = { slow: 1, medium: 3, fast: 10 }; // steps per second
 const GAP = "_";
@@ -52,7 +53,7 @@ export default class Unmasking extends Widget {
 
   /** The line as text, `_` for a gap that is still open. */
   get text() {
-    return this.frame.line.join(this.get("separator"));
+    return this.frame.line.join(this.get("separator")).replaceAll(" ##", "");
   }
 
   /** Whether the last step has been taken. */
@@ -95,14 +96,9 @@ export default class Unmasking extends Widget {
     return this.#write({ seed: this.get("seed") + 1 });
   }
 
-  /** @param {{ value: string }} sent */
-  do_policy({ value }) {
-    return this.#write({ policy: value });
-  }
-
-  /** @param {{ value: string }} sent */
-  do_temperature({ value }) {
-    return this.#write({ temperature: Number(value) });
+  /** @param {{ what: string, value: string }} sent */
+  do_choose({ what, value }) {
+    return this.#write({ [what]: what === "temperature" ? Number(value) : value });
   }
 
   /** @param {{ value: keyof typeof SPEEDS }} sent */
@@ -134,8 +130,8 @@ export default class Unmasking extends Widget {
         element("input", { ...field, "aria-label": "A line with gaps" }),
         element("button", { type: "submit" }, "Use this line"),
       ),
-      choice("Order", "policy", this.get("policies"), this.get("policy")),
-      choice("Temperature", "temperature", TEMPERATURES, this.get("temperature")),
+      choice("Order", "choose", this.get("policies"), this.get("policy"), POLICY),
+      choice("Temperature", "choose", TEMPERATURES, this.get("temperature"), TEMPERATURE),
       choice("Speed", "speed", Object.keys(SPEEDS), this.#speed),
       this.#strip(),
       element("p", { class: "quiet" }, LEGEND),

@@ -103,10 +103,6 @@ export default class TrainingCurve extends Widget {
     return this.ask("start");
   }
 
-  do_resume() {
-    return this.ask("start");
-  }
-
   do_stop() {
     return this.ask("stop");
   }
@@ -136,7 +132,7 @@ export default class TrainingCurve extends Widget {
       element("p", { class: "number" }, words),
       ...this.#filling(),
       element("p", { role: "status", class: "spoken" }, this.announcement),
-      button(action, action.toLowerCase(), ended),
+      button(action, action === "Stop" ? "stop" : "start", ended),
       ...this.#examples(),
     ]);
   }

@@ -72,14 +72,12 @@ export default class Quiz extends Widget {
     );
     const numbers = this.present ? [this.at] : [...Array(n).keys()].map((i) => i + 1);
     const buttons = [button("Start over", "restart", { "aria-disabled": !answers.length || null })];
+    const turn = (/** @type {string} */ label, /** @type {number} */ to) => {
+      const ends = to < 1 || to > n || null;
+      return button(label, "turn", { "data-with-question": to, "aria-disabled": ends });
+    };
     if (this.present && n > 1)
-      for (const { label, to } of [
-        { label: "Previous", to: this.at - 1 },
-        { label: "Next", to: this.at + 1 },
-      ]) {
-        const ends = to < 1 || to > n || null;
-        buttons.push(button(label, "turn", { "data-with-question": to, "aria-disabled": ends }));
-      }
+      buttons.push(turn("Previous", this.at - 1), turn("Next", this.at + 1));
     return element(
       "div",
       { class: "quiz" },

@@ -7,14 +7,17 @@
 //   data-arrows="name"   arrows, Home and End move the focus among the buttons inside and say
 //                        {do: name, at}
 //   data-hover="name"    the mouse on a button inside says {do: name, at}, as the arrows do
+//   data-leave="name"    the mouse that has left the buttons inside says {do: name}
 //   data-span="name"     dragging over the buttons inside, or Shift with an arrow, says
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
+//   data-space="name"    Space anywhere in the widget but on what it presses says {do: name}
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
-//   data-middle="0.6"    what is too wide for its place shows this part of its width first
+//   data-middle="5"      what is too wide for its place shows its current button in the middle first,
+//                        and again when the value or the width of its place has changed
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 // What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
 // the notebook's all the same.
@@ -190,6 +193,16 @@ function fit(root) {
 }
 
 /**
+ * Scroll what is too wide for its place to its current button.
+ * @param {HTMLElement} box
+ */
+function centre(box) {
+  const [current] = all(box, "[aria-current=true]");
+  const { left, width } = current.getBoundingClientRect();
+  box.scrollLeft += left + width / 2 - box.getBoundingClientRect().left - box.clientWidth / 2;
+}
+
+/**
  * Show a widget in a place, and return how to end that.
  * @param {object} wanted
  * @param {Shown} wanted.widget
@@ -237,7 +250,7 @@ export function render({ widget, el, onEnd = () => {} }) {
       const middle = each.dataset.middle ?? "";
       if (middles.get(each) === middle) continue; // it is for its reader to scroll
       middles.set(each, middle);
-      each.scrollLeft = Number(middle) * each.scrollWidth - each.clientWidth / 2;
+      centre(each);
     }
     if (hadFocus && !root.contains(document.activeElement))
       (all(root, '[data-arrows] [tabindex="0"]')[0] ?? root.querySelector("button"))?.focus();
@@ -319,6 +332,12 @@ export function render({ widget, el, onEnd = () => {} }) {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const [spaced] = all(root, "[data-space]");
+    if (spaced && event.key === " " && !target.closest("button, summary, select, [type=text]")) {
+      event.preventDefault();
+      if (!event.repeat) say(spaced, spaced.dataset.space ?? "");
+      return;
+    }
     const [keyed] = all(root, "[data-keys]");
     if (keyed && !event.repeat && /^[a-zA-Z]$/.test(event.key) && !target.matches(FIELDS)) {
       const [reached] = all(keyed, 'button[tabindex="0"]');
@@ -345,6 +364,7 @@ export function render({ widget, el, onEnd = () => {} }) {
   let dragged = []; // the buttons that a drag may pass over
   let first = -1; // where it began among them
   let last = -1; // and has come to
+  let leaves = ""; // what is said when the mouse leaves the button that it is on
   const paint = () => {
     const [start, end] = [first, last].sort((a, b) => a - b);
     dragged.forEach((button, i) => {
@@ -379,6 +399,8 @@ export function render({ widget, el, onEnd = () => {} }) {
     const group = hovered?.closest("[data-hover]");
     if (event.pointerType === "mouse" && hovered && group && !dragged.length)
       say(hovered, group.dataset.hover ?? "");
+    if (leaves && !hovered) say(root, leaves);
+    leaves = hovered ? (group?.dataset.leave ?? "") : "";
     const at = dragged.findIndex((button) => button.contains(target));
     if (at < 0) return;
     last = at;
@@ -392,7 +414,10 @@ export function render({ widget, el, onEnd = () => {} }) {
 
   let wide = 0;
   const observer = new ResizeObserver(() => {
-    if (el.clientWidth !== wide) fit(root);
+    if (el.clientWidth !== wide) {
+      fit(root);
+      all(root, "[data-middle]").forEach(centre);
+    }
     wide = el.clientWidth;
   });
   observer.observe(el);

@@ -67,7 +67,7 @@ export class Model {
 
   /**
    * @param {State} values
-   * @param {Answers} [engine]
+   * @param {Answers | ((what: string, sent: any) => unknown)} [engine]
    */
   constructor(values, engine) {
     this.#values = { present: false, ...values };
@@ -116,17 +116,16 @@ export class Model {
   }
 
   /**
-   * Have the engine answer: `ask("predict", {line})` calls its `predict({line})`.
+   * Have the engine answer: `ask("predict", {line})` calls its `predict({line})`, or what it is with
+   * "predict" and that.
    * @template {keyof Answers & string} Q
    * @param {Q} what
    * @param {SentTo<Answers[Q]>} sent
    * @returns {Promise<AnswerTo<Answers[Q]>>}
    */
   async ask(what, sent) {
-    const engine = /** @type {Record<string, (sent: unknown) => AnswerTo<Answers[Q]>>} */ (
-      this.#engine
-    );
-    return engine[what](sent);
+    const engine = /** @type {any} */ (this.#engine);
+    return typeof engine === "function" ? engine(what, sent) : engine[what](sent);
   }
 
   /** @param {string} event */
@@ -269,11 +268,14 @@ export class Widget {
 
   /**
    * Take a step; what goes wrong is shown where the last action has its place.
-   * @param {() => unknown} step
+   * @template Result
+   * @param {() => Promise<Result>} step
+   * @returns {Promise<Result | undefined>}  Nothing if it went wrong.
    */
   async attempt(step) {
+    let result;
     try {
-      await step();
+      result = await step();
       this.gone = false;
       this.problem = "";
     } catch (error) {
@@ -281,6 +283,7 @@ export class Widget {
       this.#fail(this.gone ? "" : error);
     }
     this.refresh();
+    return result;
   }
 
   /** @param {unknown} error */

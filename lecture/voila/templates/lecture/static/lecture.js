@@ -19,33 +19,9 @@ const lecture = (() => {
     Home: -Infinity,
     End: Infinity,
   };
-  const BAR = `
-    <button type="button" data-does="back" aria-label="Back">‹</button>
-    <button type="button" data-does="next" aria-label="Next">›</button>
-    <button type="button" data-does="overview">Overview</button>
-    <button type="button" data-does="notes">Notes</button>
-    <button type="button" data-does="theme">Dark / light</button>
-    <button type="button" data-does="full">Full screen</button>
-    <progress aria-label="Getting ready"></progress>
-    <span class="message" role="status">Getting ready</span>
-    <span class="place"></span>`;
-  const NOTES = `
-    <title>Notes</title>
-    <meta charset="utf-8">
-    <style>
-      body { display: flex; flex-direction: column; box-sizing: border-box; height: 100vh; margin: 0; padding: 12px 20px; color: #1f2933; background: #fff; font: 20px/1.45 system-ui, sans-serif; }
-      h1 { margin: 0 0 8px; font-size: 26px; line-height: 1.2; }
-      .clock { display: flex; flex-wrap: wrap; gap: 4px 24px; padding-bottom: 10px; font-variant-numeric: tabular-nums; border-bottom: 1px solid #76808d; }
-      .clock b { font-size: 30px; }
-      #notes { flex: 1; min-height: 0; overflow: auto; }
-      .next { margin: 0; padding-top: 8px; border-top: 1px solid #76808d; color: #55606e; }
-      button { font: inherit; padding: 4px 14px; }
-    </style>
-    <div class="clock"><span>elapsed <b id="elapsed"></b></span><span>left <b id="left"></b></span><span id="plan"></span></div>
-    <p><button id="start" type="button"></button> <button id="back" type="button">Back</button> <button id="next" type="button">Next</button></p>
-    <h1 id="here"></h1>
-    <div id="notes" tabindex="0"></div>
-    <p class="next" id="after"></p>`;
+  // What index.html.j2 has for this program.
+  const template = (/** @type {string} */ id) =>
+    /** @type {HTMLTemplateElement} */ (document.getElementById(id)).innerHTML;
 
   const numberInAddress = () => Math.max(0, Number.parseInt(location.hash.slice(1), 10) - 1 || 0);
   let at = numberInAddress(); // the screen shown
@@ -58,7 +34,7 @@ const lecture = (() => {
   overview.setAttribute("aria-label", "All screens");
   const bar = document.createElement("footer");
   bar.id = "bar";
-  bar.innerHTML = BAR;
+  bar.innerHTML = template("bar-parts");
   const part = (/** @type {string} */ css) => /** @type {HTMLElement} */ (bar.querySelector(css));
   const screens = () => [
     .../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".screen")),
@@ -201,7 +177,7 @@ const lecture = (() => {
       return;
     }
     part(".message").textContent = "";
-    opened.document.documentElement.innerHTML = NOTES;
+    opened.document.documentElement.innerHTML = template("notes-window");
     opened.document.documentElement.lang = "en";
     /** @type {(id: string, does: () => void) => void} */
     const press = (id, does) => opened.document.getElementById(id)?.addEventListener("click", does);
