@@ -31,7 +31,8 @@ ONE_OF_EACH = """() => {
 """Of thousands of coloured words of code, and letters of lines, one of each kind is looked at."""
 WIDE = """() => [...document.querySelectorAll("body *")]
     .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
-    .filter((part) => !part.closest(".sidebar-drawer, .toc-drawer, .chips, [tabindex='0']"))
+    .filter((part) => !part.closest(".sidebar-drawer, .toc-drawer"))
+    .filter((part) => !part.closest(".chips, .ground, [tabindex='0']"))
     .map((part) => part.outerHTML.slice(0, 120))"""
 """What stands out of the window, though nothing scrolls it."""
 
