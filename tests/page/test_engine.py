@@ -286,6 +286,7 @@ CRAFTED: list[tuple[str, dict[str, Any]]] = [
     ),
     ("its windows are too long", {"config": {"max_len": 7}}),
     ("more memory than a page has", {"config": {"max_len": 2**16}}),
+    ("its history", {"history": [None]}),
 ]
 
 

@@ -162,6 +162,7 @@ export async function readFile(bytes, name) {
  */
 function mustBeRun({ about, tensors }, name) {
   const { config, recipe, history } = about;
+  if (!history?.every?.(Array.isArray)) throw misfit(name, "its history is not that of a run");
   if (recipe.length > config.max_len) throw misfit(name, "its windows are too long for it");
   if (tensors.get("generator")?.bytes.byteLength !== STATE_BYTES) throw misfit(name);
   for (const [tensor, , kind, , size] of places(config)) {

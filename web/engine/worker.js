@@ -1,6 +1,6 @@
 // Works in a thread of its own, so that the page stays responsive. It answers requests: read a text,
-// look into a file, begin, save the run or the model, have the words' encoder answer. On {go: true} it trains and reports its progress,
-// on {go: false} it stops. The workers that it hires run this script, too: they are asked to help, and
+// look into a file, begin, save the run or the model, have the words' encoder answer. On {go: true} it
+// trains and reports its progress, on {go: false} it stops. The workers that it hires run this script, too: they are asked to help, and
 // then for one piece of work after the other.
 
 import { largest } from "../../src/cloze/explorer/parts.js";

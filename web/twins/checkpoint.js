@@ -66,8 +66,7 @@ export async function readMasked(bytes, name, words = false) {
   if ((kind !== "run" && kind !== "model") || objective !== "masked")
     throw new CheckpointError(`${name} holds no masked language model; choose another file.`);
   const { ordinary, specials } = about?.vocabulary ?? { ordinary: ALPHABET, specials: [MASK] };
-  const known = config?.vocab_size === ordinary.length + specials.length;
-  if (!known || Boolean(about.vocabulary) !== words)
+  if (config?.vocab_size !== ordinary.length + specials.length || !about.vocabulary === words)
     throw new CheckpointError(`${name} reads other symbols than the page; use it in Python.`);
   // Nothing is taken memory for that is not there.
   const shaped =
