@@ -250,7 +250,7 @@ def page(
         settings: what else ``page.js`` reads.
         scripts: what is run, and what that reads.
     """
-    model, of_words = shipped_model(), shipped_model("words")
+    gap, model, of_words = Gap(), shipped_model(), shipped_model("words")
     known, words = (
         {name: each._asdict() for name, each in examples.items()}
         for examples in (EXAMPLES, WORD_EXAMPLES)
@@ -263,7 +263,6 @@ def page(
         **settings,
     }
     written = json.dumps(all_settings, ensure_ascii=False)
-    gap = Gap()
     filled = {
         "policy": policy,
         "title": TITLE,

@@ -1,7 +1,6 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
 import Gap from "../src/cloze/explorer/gap.js";
-import Tally from "../src/cloze/explorer/tally.js";
 import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
 import TrainingCurve from "../src/cloze/widgets/browser/curve.js";
 import { button, element } from "../src/cloze/widgets/browser/element.js";
@@ -176,11 +175,6 @@ async function main() {
   };
   gap.listen(take);
   take();
-  const tally = named("tally");
-  model.on("change:paid", () => {
-    tally.hidden = !model.get("paid").length;
-  });
-  show(new Tally(/** @type {any} */ (model)), tally);
   const trained = new PageTraining(settings.training, bytes, trainer(), (yours) =>
     choice.take(yours),
   );

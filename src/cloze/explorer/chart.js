@@ -1,7 +1,7 @@
 // The guesses at the selected position as a table: candidates down the middle, bars to the sides.
 
 import { button, element } from "../widgets/browser/element.js";
-import { counted, inBits, inNats, spoken, sum, visible } from "../widgets/browser/words.js";
+import { counted, inNats, spoken, sum, visible } from "../widgets/browser/words.js";
 import { bet, cost, guesserName, ROOM, raised } from "./hands.js";
 import { bar, LEAST, largest, titleOf } from "./parts.js";
 
@@ -36,6 +36,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
     return { name, title: titleOf(name), cost: costs[focus], p: all.map(({ p }) => p[i]) };
   });
   const last = columns[columns.length - 1].p;
+  const own = handsAt[focus] ?? {};
   const hands = once ? undefined : handsAt[focus];
   const most = all.map(({ symbol, p }) =>
     Math.max(...p, hands ? (hands[symbol] ?? 0) / raised(hands) : 0),
@@ -47,13 +48,17 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
   }
   columns.sort((one, other) => (PLACES[one.name] ?? 3) - (PLACES[other.name] ?? 3));
   const likeliest = largest(most, SHOWN).filter((i) => most[i] >= LEAST);
-  const shown = [...all.keys()].filter((i) => likeliest.includes(i) || all[i].symbol === truth);
+  const named = [truth, ...Object.keys(own)];
+  const shown = [...all.keys()].filter(
+    (i) => likeliest.includes(i) || named.includes(all[i].symbol),
+  );
   shown.sort((i, j) => last[j] - last[i]);
   return {
     columns,
     rows: shown.map((i) => {
       const { symbol } = all[i];
-      return { symbol, truth: symbol === truth, p: columns.map(({ p }) => p[i]) };
+      const mine = once && symbol in own;
+      return { symbol, mine, truth: symbol === truth, p: columns.map(({ p }) => p[i]) };
     }),
     rest: {
       n: symbols.n - shown.length,
@@ -79,7 +84,7 @@ export function drawn(state, answer) {
     const cells = columns.map(({ name }, i) => element("td", { class: name }, bar(p[i])));
     return row(attributes, element("th", { scope: "row" }, ...label), cells);
   };
-  const drawnRows = rows.map(({ symbol, truth, p }) => {
+  const drawnRows = rows.map(({ symbol, mine, truth, p }) => {
     const label = button(visible(symbol), "fill", {
       class: "candidate",
       "data-with-at": at,
@@ -87,7 +92,8 @@ export function drawn(state, answer) {
       "aria-label": `fill position ${at} with ${spoken(symbol)}${truth ? ", the truth" : ""}`,
     });
     const tick = truth ? element("span", { class: "tick", title: "the truth" }, "✓") : null;
-    return bars({ class: truth ? "truth" : null, "data-key": symbol }, [label, tick], p);
+    const you = mine ? element("span", { class: "mine" }, "you") : null;
+    return bars({ class: truth ? "truth" : null, "data-key": symbol }, [label, you, tick], p);
   });
   if (rest.n) {
     const label = element("span", { class: "quiet" }, counted(rest.n, "other"));
@@ -112,11 +118,8 @@ export function drawn(state, answer) {
  * @param {Column} column
  */
 function head({ name, title, cost }) {
-  let written = null;
-  if (cost !== null) {
-    const bits = element("span", { class: "bits" }, `= ${inBits(Number(cost))} bits`);
-    written = element("span", { class: "number" }, `costs ${inNats(Number(cost))} nats `, bits);
-  }
+  const nats = `costs ${inNats(Number(cost))} nats`;
+  const written = cost === null ? null : element("span", { class: "number" }, nats);
   const side = SIDES[name];
   const seen = side
     ? element("span", { class: "spoken" }, `, sees only what is ${side} the gap, `)

@@ -13,7 +13,7 @@ from cloze.explorer.answers import Data
 from cloze.explorer.widget import Example, MaskExplorer
 from cloze.prediction.shipped import shipped_model
 from cloze.widgets.markup import element
-from cloze.widgets.widget import program
+from cloze.widgets.widget import Widget, program
 
 LINES = {
     "it takes both sides": Example("they put on their coats", "i"),
@@ -22,8 +22,8 @@ LINES = {
 }
 """What is played first; each line makes another point."""
 WORD_LINES = {
-    "the model knows the word": Example("birds can fly but dogs cannot", "fly"),
-    "the model does not": Example("he opened his umbrella because it was raining", "umbrella"),
+    "the model knows the word": Example("once upon a time there was a king", "time"),
+    "the model does not": Example("fish live in water and birds in trees", "water"),
 }
 """What is played then, with the encoder that reads words."""
 
@@ -59,7 +59,7 @@ class Gap(MaskExplorer):
     def alone(self) -> dict[str, object] | None:
         """Return the lines, for a page that has the same models."""
         words = {name: example._asdict() for name, example in WORD_LINES.items()}
-        return {"examples": self.examples, "words": words}
+        return {**Widget.alone(self), "words_lines": words}
 
     @cached_property
     def _of_words(self) -> MaskExplorer:

@@ -15,7 +15,6 @@ import {
   capitalised,
   counted,
   fixed,
-  inBits,
   inNats,
   spoken,
   sum,
@@ -105,9 +104,11 @@ function letter(state, at, shade, bare, side) {
     classes.push(filled ? "filled" : "masked");
     shown = filled ? visible(filled) : visible(shade?.shown ?? "?");
     label.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
+    const own = state.once ? Object.keys(state.hands[at] ?? {})[0] : undefined;
     if (truth) {
       label.push(`the truth is ${spoken(truth)}`);
-      below = visible(truth);
+      if (state.once && !filled) [shown, below] = [truth, own && own !== truth ? `${own} ✗` : ""];
+      else below = visible(truth);
     } else if (hands.length) {
       const most = Math.max(...hands.map(([, n]) => n));
       const [first] = hands.find(([, n]) => n === most) ?? hands[0];
@@ -118,7 +119,7 @@ function letter(state, at, shade, bare, side) {
     }
   } else {
     const symbol = state.truth[at];
-    shown = visible(symbol);
+    shown = symbol === " " ? "" : visible(symbol);
     label.push(spoken(symbol));
     if (/\s/.test(symbol)) classes.push("space");
   }
@@ -216,15 +217,14 @@ function sums({ state, answer, present }, view) {
   const { readers, baseline } = answer;
   const { size, unit } = state.symbols;
   /** @type {(name: string, total: number, reader?: string) => Markup} */
-  const line = (name, total, reader) =>
-    numberRow(name, [inNats(total), inNats(total / n), inBits(total / n)], reader);
+  const line = (name, total, reader) => numberRow(name, [inNats(total), inNats(total / n)], reader);
   const rows = readers.map((each) => line(titleOf(each.name), sum(costsOf(each)), each.name));
   if (baseline) {
     const text = `unigram: how frequent each ${unit} is in ${baseline.text}`;
     rows.push(line(text, sum(costsOf(baseline))));
   }
   rows.push(line(`log|V|: all ${size} symbols equally likely`, n * Math.log(size)));
-  const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
+  const heads = ["guesser", "L in nats", "nats per gap"];
   return element(
     "details",
     null,
@@ -265,7 +265,7 @@ function summary(seen, view, announcement) {
         const nats = cost(hands[focus], truth, seen.state.symbols.n);
         const name = capitalised(guesserName(raised(hands[focus])));
         sentences.push(
-          `${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inBits(nats)} bits.`,
+          `${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inNats(nats)} nats.`,
         );
       }
     }

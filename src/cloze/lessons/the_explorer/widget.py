@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import traitlets
 
 from cloze.arguments import Count, Whole, checked
 from cloze.corpus import Corpus
 from cloze.explorer.gap import Gap
 from cloze.lessons.the_explorer.guessing_rules import Score, draw_puzzles, frequencies_of_letters
-from cloze.widgets.widget import program
 
 
 class GuessingGame(Gap):
@@ -24,8 +21,6 @@ class GuessingGame(Gap):
         gaps: how many.
         present: large type, for a lecture hall.
     """
-
-    _esm = program(Path(__file__).with_suffix(".js"))
 
     frequencies = traitlets.Dict().tag(sync=True)
     """How frequent each character is in the training text."""
@@ -54,6 +49,5 @@ class GuessingGame(Gap):
         """The gaps that have been played, and what they cost."""
         return Score(self.paid)
 
-    def alone(self) -> dict[str, object]:
-        """Return the lines and the frequencies."""
-        return {"examples": self.examples, "frequencies": self.frequencies}
+    def alone(self) -> None:
+        """Return nothing: the site makes no games."""

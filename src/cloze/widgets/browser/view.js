@@ -337,7 +337,11 @@ export function render({ widget, el, onEnd = () => {} }) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const [spaced] = all(root, "[data-space]");
-    if (spaced && event.key === " " && !target.closest("button, summary, select, [type=text]:not([readonly])")) {
+    if (
+      spaced &&
+      event.key === " " &&
+      !target.closest("button, summary, select, [type=text]:not([readonly])")
+    ) {
       event.preventDefault();
       if (!event.repeat) say(spaced, spaced.dataset.space ?? "");
       return;
