@@ -72,10 +72,10 @@ def questions(start: nbformat.NotebookNode) -> Markup:
         start: the first notebook, which lists the questions of all others.
     """
     text = "\n".join(cell.source for cell in start.cells if cell.cell_type == "markdown")
-    listed = [("", "00 · Start here", "00_start_here", "which letter is missing?")]
-    listed += re.findall(QUESTION, text)
+    (heading, *first), *others = re.findall(QUESTION, text)
+    begins = (heading, "00 · Start here", "00_start_here", "which letter is missing?")
     cards: list[Markup] = []
-    for heading, title, name, question in listed:
+    for heading, title, name, question in [begins, ("", *first), *others]:
         if heading:
             cards.append(element("h3", heading))
         number, _, topic = title.partition(" · ")

@@ -289,7 +289,7 @@ export default class Gap extends MaskExplorer {
         { class: `wager ${bet.name}`, "data-key": `${bet.title} ${this.at}` },
         element(
           "b",
-          { style: `--p: ${fixed(bet.p, 2)}; --n: ${bet.symbol.length}` },
+          { style: `--p: ${fixed(bet.p, 2)}; --n: ${this.wide ? 6 : spoken(bet.symbol).length}` },
           spoken(bet.symbol),
         ),
         element("span", null, bet.title),

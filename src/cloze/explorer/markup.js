@@ -60,13 +60,15 @@ export function explorer(widget) {
   const bare = !widget.get("tools");
   const tools = bare ? NOTHING : single ? typedLine() : controls(state, widget.get("examples"));
   const what = unit === "character" ? "letter" : unit;
-  const hint = single ? "to look into the model there" : "to hide it, or drag over several";
+  const click = `Click a ${what} to ${single ? "look into the model there" : "hide it, or drag over several"}.`;
+  const asks = `Which ${what} is hidden? Type it or choose it, then press Reveal.`;
+  const look = `explorer${wide ? " words" : ""}${state.once ? " once" : ""}`;
   return element(
     "div",
-    { class: wide ? "explorer words" : "explorer" },
+    { class: look },
     present && !bare && !single
       ? tools
-      : element("p", { class: "quiet" }, `Click a ${what} ${hint}.`),
+      : element("p", { class: "quiet" }, state.once && state.hidden ? asks : click),
     shown.holds ? NOTHING : seen.line,
     announced(state, shown.text),
     present || bare || single ? NOTHING : views(state),
@@ -107,8 +109,11 @@ function letter(state, at, shade, bare, side) {
     const own = state.once ? Object.keys(state.hands[at] ?? {})[0] : undefined;
     if (truth) {
       label.push(`the truth is ${spoken(truth)}`);
-      if (state.once && !filled) [shown, below] = [truth, own && own !== truth ? `${own} ✗` : ""];
-      else below = visible(truth);
+      below = visible(truth);
+      if (state.once && !filled) {
+        [shown, below] = [truth, own && own !== truth ? `${own} ✗` : ""];
+        classes.push("told");
+      }
     } else if (hands.length) {
       const most = Math.max(...hands.map(([, n]) => n));
       const [first] = hands.find(([, n]) => n === most) ?? hands[0];

@@ -103,10 +103,9 @@ function showOfHands(state) {
   const at = state.focus;
   const { known, wide } = state.symbols;
   const hands = state.hands[at] ?? {};
-  const how = known && !wide ? "Type it or choose it" : known ? "Choose it" : "Type it";
   const symbols = known && !wide ? keys(at, known, hands, state.once) : choice(at, known);
-  if (state.once)
-    return join([paragraph(`What is hidden there? ${how}, then press Reveal.`), symbols]);
+  if (state.once) return symbols;
+  const how = known && !wide ? "Type it or choose it" : known ? "Choose it" : "Type it";
   const counts = Object.entries(hands).map(([symbol, n]) => raisedFor(at, symbol, n));
   return join([
     paragraph(`What is hidden there? ${how} once for every hand, then reveal.`),
