@@ -23,7 +23,6 @@ from cloze import checkpoint
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus
 from cloze.explorer import Gap, MaskExplorer
-from cloze.explorer.gap import WORD_LINES
 from cloze.explorer.widget import EXAMPLES, Example
 from cloze.files import FileError
 from cloze.heads import MaskedLM
@@ -68,11 +67,8 @@ WORD_EXAMPLES = {
     "names and numbers": Example("Captain Blythe's ship sailed in 1803, didn't it?", "ship"),
     "two words at once": Example("I do not know where they went.", "where they"),
     "what surprises most?": Example("The children ate their potato in the garden all day.", ""),
-    **WORD_LINES,  # which the gap takes from the end
 }
-INSIDE = (
-    "#line=she+asked+what+it+was&mask=12&view=inside&second=she+asked+when+it+was&bet=true"
-)
+INSIDE = "#line=she+asked+what+it+was&mask=12&view=inside&second=she+asked+when+it+was&bet=true"
 """The explorer where one looks for the head that carries a letter."""
 NAME = "the notebook series Cloze"
 HOSTED = (
@@ -298,7 +294,7 @@ def doors(page: str, series: str) -> Markup:
     """
     places = (f"{page}{INSIDE}", f"{page}#train", series)
     text = (HERE / "doors.html").read_text("utf-8")
-    return Markup(text).format(*places)
+    return Markup(text).format(*places)  # noqa: S704 - ours
 
 
 def worker(folder: Path, names: Iterable[str], later: Sequence[str]) -> str:

@@ -18,11 +18,14 @@ export function gapModel(state, loading) {
   /** @type {Predictors} */
   let letters;
   const readers = new Readers(() => letters);
+  let asked = 0;
   return new Model(state, async (/** @type {string} */ what, /** @type {any} */ sent) => {
     const { predictors, words } = await loading;
     letters = predictors;
-    if (what === "words") return words.load();
+    const comes = asked++ && words.load(); // while the second line is played
     const wide = sent.truth.some((/** @type {string} */ symbol) => symbol.length > 1);
-    return (wide ? words : readers).ask(what, sent);
+    if (!wide) return readers.ask(what, sent);
+    await comes;
+    return words.ask(what, sent);
   });
 }

@@ -42,7 +42,7 @@ const WITH_MODELS = {
   async Gap(state, loading) {
     const { gapModel } = await import("./gap.js");
     const { Words } = await import("./words.js");
-    const words = new Words(bytes, WORKER, state.words_lines);
+    const words = new Words(bytes, WORKER, state.of_words);
     return gapModel(
       state,
       loading.then(({ predictors }) => ({ predictors, words })),

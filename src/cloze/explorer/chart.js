@@ -118,8 +118,8 @@ export function drawn(state, answer) {
  * @param {Column} column
  */
 function head({ name, title, cost }) {
-  const nats = `costs ${inNats(Number(cost))} nats`;
-  const written = cost === null ? null : element("span", { class: "number" }, nats);
+  const paid = `costs ${inNats(Number(cost))} nats`;
+  const written = cost === null ? null : element("span", { class: "number" }, paid);
   const side = SIDES[name];
   const seen = side
     ? element("span", { class: "spoken" }, `, sees only what is ${side} the gap, `)

@@ -391,8 +391,8 @@ export default class MaskExplorer extends Widget {
   do_guess_first() {
     const chosen = !this.state.guessFirst;
     const announcement = chosen
-      ? "Guess first: truth and guesses are hidden."
-      : "Guesses are shown.";
+      ? "Guess first: truth and guesses are shown when you reveal."
+      : "Truth and guesses are shown at once.";
     this.become({ guess_first: chosen, revealed: false }, announcement);
   }
 
