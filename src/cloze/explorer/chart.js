@@ -20,7 +20,7 @@ const SHOWN = 5; // how many candidates are shown; the truth is added
 /** @type {Record<string, string>} */
 const SIDES = { left: "before", right: "after" }; // what a reader sees of the line; its head dims the rest
 /** @type {Record<string, number>} */
-const PLACES = { left: 0, right: 2 }; // left of the candidates, and first on their right; then all others
+const PLACES = { left: 0, right: 1, truth: 3 }; // left of the candidates; first and last on their right
 
 /**
  * Return who guesses, from left to right, the candidates in the order of the last reader, each with
@@ -45,7 +45,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
     const title = guesserName(raised(hands));
     columns.push({ name: ROOM, title, cost: truth && cost(hands, truth, symbols.n), p });
   }
-  columns.sort((one, other) => (PLACES[one.name] ?? 3) - (PLACES[other.name] ?? 3));
+  columns.sort((one, other) => (PLACES[one.name] ?? 2) - (PLACES[other.name] ?? 2));
   const likeliest = largest(most, SHOWN).filter((i) => most[i] >= LEAST);
   const shown = [...all.keys()].filter((i) => likeliest.includes(i) || all[i].symbol === truth);
   shown.sort((i, j) => last[j] - last[i]);
