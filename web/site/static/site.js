@@ -22,6 +22,13 @@ addEventListener("resize", reachable);
 addEventListener("load", reachable);
 document.addEventListener("toggle", reachable, true); // what <details> had hidden has no width
 
+// Sphinx's search quotes a page around the first word that was found: let it quote the prose.
+// @ts-expect-error - on the page of results there is a Search
+const search = typeof Search === "object" ? Search : {};
+const { htmlToText } = search;
+/** @type {(page: string, anchor: string) => string} */
+search.htmlToText = (page, anchor) => htmlToText(page.replace(/<pre.*?<\/pre>/gs, ""), anchor);
+
 // Once one page of the site was open, all of them open without a network.
 if ("serviceWorker" in navigator)
   navigator.serviceWorker
