@@ -4,8 +4,9 @@
   empty caches, until the server answers and until a notebook's first cell is answered. It needs a
   network.
 * ``click``: a click in the explorer, in JupyterLab and on the page, from the press of the mouse
-  until the frame in which three models have answered.
-* ``step``: a step of training on the page, alone and with two workers, in turns with one of torch.
+  until the frame in which three models have answered; on the page also where words are read.
+* ``step``: a step of training on the page, alone and with two workers, in turns with one of torch;
+  and, because two busy cores may each be slower than one, two trainings at once.
 
 All need Chromium or Chrome. ``click`` and ``step`` take about a minute each.
 """
@@ -174,6 +175,10 @@ def click(browser: Browser, clicks: int = 60) -> None:
             explorer = page.locator("#explorer .cloze")
             explorer.get_by_role("button", name="Reveal").click()
             print(f"on the page: {clicked(explorer, clicks)}")
+            page.get_by_role("button", name="words", exact=True).first.click()
+            page.wait_for_function("document.querySelector('#explorer .explorer.words')")
+            explorer.get_by_role("button", name="Reveal").click()
+            print(f"on the page, words: {clicked(explorer, clicks)}")
 
 
 def step(browser: Browser, rounds: int = 10) -> None:
@@ -181,17 +186,21 @@ def step(browser: Browser, rounds: int = 10) -> None:
     run = TrainingRun(MaskedLM(), Corpus.load(), Recipe(evaluations=0))
     steps = 5
     settings = [steps, asdict(run.model.config), asdict(run.recipe)]
-    taken: dict[str, list[float]] = {"torch": [], **{name: [] for name in WORKERS}}
+    taken: dict[str, list[float]] = {name: [] for name in ("torch", *WORKERS, "each of two")}
     with tempfile.TemporaryDirectory() as folder:
         write_with_blank(Path(folder))
         with served(Path(folder)) as address:
-            page = browser.new_page()
-            load_engine(page, address)
+            page, other = browser.new_context().new_page(), browser.new_context().new_page()
+            for each in (page, other):
+                load_engine(each, address)
             for workers in WORKERS.values():
                 page.evaluate(TRAIN, [workers, *settings])  # nothing is compiled yet
             for _ in range(rounds):
                 for name, workers in WORKERS.items():
                     taken[name] += page.evaluate(TRAIN, [workers, *settings])
+                other.evaluate(f"(given) => {{ window.also = ({TRAIN})(given); }}", [0, *settings])
+                taken["each of two"] += page.evaluate(TRAIN, [0, *settings])
+                taken["each of two"] += other.evaluate("() => window.also")
                 for _ in range(steps):
                     started = time.perf_counter()
                     run.train_step()

@@ -1,10 +1,8 @@
 """What ``python run.py lecture`` starts."""
 
-from pathlib import Path
-
 import pytest
 
-from lecture.__main__ import HERE, LECTURES, OPTIONS, project_address, voila_arguments
+from lecture.__main__ import HERE, OPTIONS, project_address, voila_arguments
 
 
 @pytest.mark.parametrize(
@@ -23,13 +21,6 @@ def test_the_arguments(arguments: list[str], minutes: str, rest: list[str]) -> N
 def test_a_lecture_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"lectures of 60 and of 90 minutes, not of 45\."):
         voila_arguments(["45"])
-
-
-def test_every_lecture_is_there() -> None:
-    for minutes in LECTURES:
-        assert Path(voila_arguments([minutes])[0]).is_file()
-    assert OPTIONS[0] == "--template=lecture"
-    assert (HERE / "voila/templates/lecture/index.html.j2").is_file()
 
 
 def test_a_published_project_shows_its_address_and_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,9 @@ worker.addEventListener("fetch", (event) => {
   const find = async () => {
     const cache = await caches.open(CACHE);
     const stored = await cache.match(request, { ignoreSearch: true });
+    const folder = request.url.replace(/\/?$/, "/"); // a server adds the slash that was not typed
+    const page = !stored && (await cache.match(`${folder}index.html`));
+    if (page) return request.url === folder ? page : Response.redirect(folder);
     const answer = stored ?? (await fetch(request));
     const later = LATER.some((name) => request.url === new URL(name, scope).href);
     if (!stored && later && answer.ok) event.waitUntil(cache.put(request, answer.clone()));

@@ -64,7 +64,9 @@ def raise_hands(driven: Hand, *keys: str, at: int = 1) -> None:
 
 def raised(driven: Hand) -> dict[str, str]:
     """Return the counts that the keys show."""
-    keys = assert_usable(driven.html).select(".keys .raised")
+    page = assert_usable(driven.html)
+    keys = page.select(".keys .raised")
+    assert page.select('.keys [tabindex="0"]') == keys[:1]  # one stop of the Tab key
     return {str(key["data-with-key"]): key.select_one("small").get_text() for key in keys}  # type: ignore[union-attr]
 
 

@@ -11,7 +11,7 @@ def test_every_control_works(hand: Take) -> None:
 
 def test_a_position_is_picked_and_told(hand: Take) -> None:
     sight = Sight("the red fox", position=4)
-    assert repr(sight) == "Sight(position 4, r: sees 11 | 5 | 7 of 11)"
+    assert repr(sight) == "Sight(position 4, r: sees 5 | 7 | 11 of 11)"
     driven = hand(sight)
     driven.act("look", at="10")
     assert sight.position == 10
@@ -21,8 +21,8 @@ def test_a_position_is_picked_and_told(hand: Take) -> None:
     assert pressed["tabindex"] == "0"
     assert len(page.select('[data-arrows="look"] button')) == 11
     assert said_by(driven) == (
-        "Position 10, x, sees 11 of 11 in the encoder, 11 of 11 in the causal twin, "
-        "1 of 11 in the right twin."
+        "Position 10, x, sees 11 of 11 in the causal twin, 1 of 11 in the right twin, "
+        "11 of 11 in the encoder."
     )
     [right] = page.select(".looks-right")
     assert right.get_text() == "right twin" + "×" * 10 + "x"

@@ -174,9 +174,15 @@ def test_in_a_browser_that_is_too_old_pictures_stay(address: str, browser: Brows
 def test_the_search_finds(address: str, reader: Page) -> None:
     reader.goto(f"{address}/index.html")
     field = reader.get_by_role("textbox", name="Search").or_(reader.get_by_placeholder("Search"))
-    field.first.fill("anisotropic")
+    field.first.fill("masking rate")
     field.first.press("Enter")
     results = reader.locator("#search-results li")
+    expect(results.first).to_contain_text("8 · What to hide")
+    expect(reader.get_by_role("heading", level=1)).to_have_text("Search")
+    expect(results.locator(".context").first).to_be_visible()
+    assert "import" not in reader.locator("#search-results").inner_text()  # it quotes no code
+    field.first.fill("anisotropic")
+    field.first.press("Enter")
     expect(results.filter(has_text="12 · Vectors")).not_to_have_count(0)
     expect(results.filter(has_text="Glossary")).not_to_have_count(0)
     results.filter(has_text="12 · Vectors").get_by_role("link").first.click()
@@ -223,6 +229,6 @@ def test_every_page_opens_without_a_network_once_one_was_there(
         with served(site) as address:
             page.goto(f"{address}/index.html")
             page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-        for name in ("notebooks/03_the_encoder.html", "notebooks/glossary.html", ""):
+        for name in ("notebooks/03_the_encoder.html", "notebooks/glossary.html", "explorer", ""):
             page.goto(f"{address}/{name}")
             expect(page.locator("h1").first).to_be_visible()

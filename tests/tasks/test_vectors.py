@@ -149,7 +149,7 @@ def test_tf_idf_counted_by_hand() -> None:
     queries = table.similarity(["boat boat ship", "the ship", ""])
     assert float(queries[0, 0]) == pytest.approx(weight["boat"] / length)
     assert queries[1:].abs().sum() == 0
-    assert table.shared("the boat at sea", texts[0]) == ["boat", "sea", "the"]
+    assert table.shared("the boat at sea", texts[0]) == ["boat"]
 
 
 @given(st.text("ab \n", min_size=1, max_size=80))

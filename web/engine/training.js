@@ -134,7 +134,7 @@ export class Training {
     const ordinary = engine.config.vocab_size - 1;
     const batch = mask(windows, recipe.mask_prob, ordinary, generator);
     const { length } = recipe;
-    const given = { length, among: batch.labels.length, parameters: engine.parameters.slice() };
+    const given = { length, among: batch.labels.length };
     const shards = cut(batch, this.lines * length).map((shard) => ({ shard, ...given }));
     // Added in the order of the shards, whoever was first, so that the sum always has the same bytes.
     let nats = 0;
@@ -142,6 +142,7 @@ export class Training {
     for (const part of await crew.all(engine, shards)) {
       nats += part.nats;
       for (let i = 0; i < sum.length; i++) sum[i] += part.numbers[i];
+      crew.spare.push(part.numbers);
     }
     engine.gradients.set(sum);
     if (!Number.isFinite(nats)) throw new ValueError(NOT_FINITE); // the weights stay as they were

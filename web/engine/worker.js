@@ -20,6 +20,7 @@ import { cut, mask, SHARDS, Training } from "./training.js";
 /** @import { Config } from "./engine.js" */
 /** @import { Examples } from "../twins/answers.js" */
 /** @import { Corpus } from "../twins/corpus.js" */
+/** @import { Result } from "./crew.js" */
 /** @import { Step } from "./run_file.js" */
 /** @import { Batch, Recipe } from "./training.js" */
 
@@ -159,7 +160,7 @@ async function begin({ module: bytes, workers, script, run, ...given }) {
  */
 async function help({ module, config, lines }) {
   const engine = new Engine(new WebAssembly.Instance(module), config, lines);
-  answers.work = async (job) => work(engine, job);
+  answers.work = async (order) => ({ results: work(engine, order) });
   return true;
 }
 
@@ -305,7 +306,8 @@ addEventListener("message", async ({ data: { ask, given, id, go: goes } }) => {
     if (ask) {
       await stepping; // half a step is nothing to go on from
       const answer = /** @type {any} */ (await answers[ask](given));
-      postMessage({ answer, id }, { transfer: answer?.numbers ? [answer.numbers.buffer] : [] });
+      const results = /** @type {Result[]} */ (answer?.results ?? []);
+      postMessage({ answer, id }, { transfer: results.map(({ numbers }) => numbers.buffer) });
     } else if (goes) await go();
     else wanted = false;
   } catch (error) {

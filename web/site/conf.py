@@ -1,9 +1,11 @@
 """Sphinx's settings for the site, which ``build.py`` builds."""
 
+import re
 from typing import Any
 
 from docutils import nodes
 from markupsafe import Markup
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
@@ -79,10 +81,17 @@ class Pages(StandaloneHTMLBuilder):
     """Pages whose search knows the prose: code would answer "rate" with every ``enumerate``."""
 
     def index_page(self, pagename: str, doctree: nodes.document, title: str) -> None:
-        """Let the search read a page without its code and what that has printed."""
+        """Let the search read a page without its code and what that has printed.
+
+        What looks for a term of the glossary finds first the notebooks that the glossary names.
+        """
         prose = doctree.deepcopy()
         for code in list(prose.findall(nodes.literal_block)):
             code.parent.remove(code)
+        number = pagename.removeprefix("notebooks/")[:2]
+        for entry in self.env.get_doctree("notebooks/glossary")[0].findall(nodes.section, False):
+            if number in re.findall(r"\d\d", entry[-1].astext()):
+                prose += addnodes.index(entries=[("single", entry[0].astext(), "", "main", None)])
         super().index_page(pagename, prose, title)
 
 

@@ -20,7 +20,8 @@ const SHOWN = 5; // how many candidates are shown; the truth is added
 /** @type {Record<string, string>} */
 const SIDES = { left: "before", right: "after" }; // what a reader sees of the line; its head dims the rest
 /** @type {Record<string, number>} */
-const PLACES = { left: 0, right: 2 }; // left of the candidates, and first on their right; then all others
+const PLACES = { left: 0, right: 1, truth: 3 }; // left of the candidates; first and last on their right
+const placeOf = (/** @type {{ name: string }} */ { name }) => PLACES[name.split(" ")[0]] ?? 2;
 
 /**
  * Return who guesses, from left to right, the candidates in the order of the last reader, each with
@@ -46,7 +47,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
     const title = guesserName(raised(hands));
     columns.push({ name: ROOM, title, cost: truth && cost(hands, truth, symbols.n), p });
   }
-  columns.sort((one, other) => (PLACES[one.name] ?? 3) - (PLACES[other.name] ?? 3));
+  columns.sort((one, other) => placeOf(one) - placeOf(other));
   const likeliest = largest(most, SHOWN).filter((i) => most[i] >= LEAST);
   const named = [truth, ...Object.keys(own)];
   const shown = [...all.keys()].filter(
@@ -75,7 +76,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
 export function drawn(state, answer) {
   const { columns, rows, rest } = chart(state, answer);
   const at = state.focus;
-  const middle = columns.filter(({ name }) => name === "left").length;
+  const middle = columns.filter((each) => !placeOf(each)).length;
   /** @type {(attributes: Attributes, first: Markup, cells: Markup[]) => Markup} */
   const row = (attributes, first, cells) =>
     element("tr", attributes, ...cells.slice(0, middle), first, ...cells.slice(middle));

@@ -327,10 +327,15 @@ class TfIdf:
         )
 
     def shared(self, query: str, text: str) -> list[str]:
-        """Return the terms that a query and a text share, the heaviest first."""
-        both = Counter(self.terms(query)) & Counter(self.terms(text))
-        known = [term for term in both if term in self.ids]
-        return sorted(known, key=lambda term: (-float(self.idf[self.ids[term]]), term))
+        """Return the rare terms that a query and a text share, the heaviest first.
+
+        A rare one has more than half of the largest weight: *the* is in most texts and tells
+        nothing.
+        """
+        both = {*self.terms(query)} & {*self.terms(text)} & self.ids.keys()
+        weights = {term: float(self.idf[self.ids[term]]) for term in both}
+        rare = [term for term in both if weights[term] > float(self.idf.max()) / 2]
+        return sorted(rare, key=lambda term: (-weights[term], term))
 
 
 # Linear probes

@@ -17,7 +17,7 @@ DASHED: Any = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
 """A line that something is compared with."""
 
 
-READERS = {"left": (ORANGE, "//"), "both": (BLUE, ""), "right": (VIOLET, "\\\\")}
+READERS = {"left": (ORANGE, "//"), "right": (VIOLET, "\\\\"), "both": (BLUE, "")}
 """By what a reader reads, colour and hatching of its bars, in the order from left to right."""
 
 

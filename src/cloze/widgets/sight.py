@@ -18,7 +18,7 @@ Look = Direction | int
 """Where a reader may look; a number is a prefix of so many positions that everybody sees, after
 which it sees itself and what is left of it."""
 
-READERS: Mapping[str, Look] = {"encoder": "both", "causal twin": "left", "right twin": "right"}
+READERS: Mapping[str, Look] = {"causal twin": "left", "right twin": "right", "encoder": "both"}
 """The three models by name: the encoder, and what it would be with one side only."""
 
 

@@ -127,6 +127,7 @@ function keys(at, known, hands, once) {
   /** @param {string} symbol */
   const blank = (symbol) => /\s/.test(symbol);
   const order = [...known.filter((symbol) => !blank(symbol)), ...known.filter(blank)];
+  const first = order.find((symbol) => symbol in hands) ?? order[0];
   const buttons = order.map((symbol) =>
     button(
       join([
@@ -139,11 +140,13 @@ function keys(at, known, hands, once) {
         "data-with-key": symbol,
         "aria-label": `guess ${spoken(symbol)}`,
         class: symbol in hands ? "raised" : null,
+        tabindex: symbol === first ? 0 : -1,
       },
     ),
   );
   const group = {
     role: "group",
+    "data-arrows": "",
     "aria-label": once ? "Guess" : "Raise a hand for",
     class: "row keys",
   };

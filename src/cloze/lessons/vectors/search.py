@@ -78,7 +78,7 @@ class Hit(NamedTuple):
     passage: Passage
     similarity: float
     shared: tuple[str, ...]
-    """The words that it has in common with what was looked for, the rarest first."""
+    """The rare words that it has in common with what was looked for, the rarest first."""
 
 
 class SearchResult(NamedTuple):

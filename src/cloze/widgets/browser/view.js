@@ -5,7 +5,7 @@
 //   data-with-…="value"  goes along: data-with-at="7" as {at: "7"}; a field adds {value}, a form
 //                        what its fields hold
 //   data-arrows="name"   arrows, Home and End move the focus among the buttons inside and say
-//                        {do: name, at}
+//                        {do: name, at}; without a name they only move it
 //   data-hover="name"    the mouse on a button inside says {do: name, at}, as the arrows do
 //   data-leave="name"    the mouse that has left the buttons inside says {do: name}
 //   data-span="name"     dragging over the buttons inside, or Shift with an arrow, says
@@ -362,9 +362,10 @@ export function render({ widget, el, onEnd = () => {} }) {
       event.stopPropagation();
       if (!next) return;
       next.focus();
+      [button.tabIndex, next.tabIndex] = [-1, 0];
       if (event.shiftKey && group.dataset.span)
         say(group, group.dataset.span, { start: button.dataset.withAt, end: next.dataset.withAt });
-      else say(next, group.dataset.arrows ?? "");
+      else if (group.dataset.arrows) say(next, group.dataset.arrows);
     }
   });
 

@@ -2,9 +2,8 @@
 // lecture.css and, in widgets, by view.js.
 //   PageDown, PageUp          always, for they are what a presenter remote sends
 //   arrows, Space, Home, End  unless a widget, a field or a button has the focus (Escape leaves it)
-//   N notes · D dark or light · F or F5 full screen · B or . black, until the next key
-//   R reveal: the next bet, or what is folded, on this screen
-//   O overview of all screens, with arrows, Home and End · a number and Enter go to that screen
+//   a number and Enter        go to that screen, also in the overview, where arrows, Home and End work
+//   one more for each button  which says in index.html.j2 which one; after B, any key ends the black
 // biome-ignore lint/correctness/noUnusedVariables: index.html.j2 calls `arrived` after every cell
 const lecture = (() => {
   /** @type {Record<string, number>} */
@@ -19,6 +18,8 @@ const lecture = (() => {
     Home: -Infinity,
     End: Infinity,
   };
+  // What shows the next answer of a screen.
+  const REVEALS = '[data-do="reveal"]:not([aria-disabled="true"]), details:not([open]) > summary';
   // What index.html.j2 has for this program.
   const template = (/** @type {string} */ id) =>
     /** @type {HTMLTemplateElement} */ (document.getElementById(id)).innerHTML;
@@ -67,7 +68,7 @@ const lecture = (() => {
   /** @param {number} by */
   function move(by) {
     if (by > 0 && !started()) start(); // the first step forward starts the clock
-    go(by === Infinity ? screens().length - 1 : at + by);
+    go(at + by);
   }
 
   function openOverview() {
@@ -100,20 +101,18 @@ const lecture = (() => {
     titles[Math.min(Math.max(0, here + by), titles.length - 1)].focus();
   }
 
-  /** Press the first button of this screen that reveals something, or unfold what is folded. */
+  /** Show the next answer of this screen. */
   function reveal() {
-    const here = screens()[at];
     /** @type {HTMLElement | null | undefined} */
-    const button = here?.querySelector('[data-do="reveal"]:not([aria-disabled="true"])');
-    const folded = here?.querySelector("details:not([open])");
-    if (button) button.click();
-    else if (folded instanceof HTMLDetailsElement) folded.open = true;
+    const next = screens()[at]?.querySelector(REVEALS);
+    next?.click();
   }
 
   /** @param {string} digits */
   function type(digits) {
     typed = digits;
     part(".message").textContent = digits && `Enter goes to screen ${digits}.`;
+    overview.querySelectorAll("button")[Number(digits) - 1]?.focus(); // if it is open
   }
 
   // ── getting ready ────────────────────────────────────────────────────────────────────────────
@@ -239,46 +238,31 @@ const lecture = (() => {
     black: () => document.body.classList.add("black"),
     reveal,
   };
-  /** @type {Record<string, string>} */
-  const KEYS = {
-    n: "notes",
-    o: "overview",
-    r: "reveal",
-    d: "theme",
-    f: "full",
-    b: "black",
-    ".": "black",
-  };
-
   const targetOf = (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.target);
 
   /** @param {KeyboardEvent} event */
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const { key } = event;
-    if (overview.open) {
+    const digits = typed;
+    if (digits) type(""); // unless it goes on
+    const paging = key === "PageDown" || key === "PageUp";
+    const taken =
+      !overview.open &&
+      targetOf(event).closest?.("input, select, textarea, button, summary, a, .cloze-root");
+    /** @type {HTMLElement | null} */
+    const button = bar.querySelector(`[aria-keyshortcuts~="${CSS.escape(key)}" i]`);
+    if (document.body.classList.contains("black")) document.body.classList.remove("black");
+    else if (/^\d$/.test(key) && !taken) type(digits + key);
+    else if (digits && key === "Enter") {
+      overview.close();
+      go(Number(digits) - 1);
+    } else if (overview.open) {
       if (!(key in MOVES) || key === " ") return; // Space presses the button
       choose(MOVES[key]);
-      event.preventDefault();
-      return;
-    }
-    const paging = key === "PageDown" || key === "PageUp";
-    const taken = targetOf(event).closest?.(
-      "input, select, textarea, button, summary, a, .cloze-root",
-    );
-    const does = key === "F5" ? "full" : KEYS[key.toLowerCase()];
-    if (document.body.classList.contains("black")) document.body.classList.remove("black");
-    else if (paging || (key in MOVES && !taken)) move(MOVES[key]);
-    else if (key === "F5" || (does && !taken)) ACTIONS[does]();
-    else if (/^\d$/.test(key) && !taken) type(typed + key);
-    else if (typed && key === "Enter") {
-      const to = Number(typed) - 1;
-      type("");
-      go(to);
-    } else {
-      type("");
-      return;
-    }
+    } else if (paging || (key in MOVES && !taken)) move(MOVES[key]);
+    else if (button && (key === "F5" || !taken)) button.click();
+    else return;
     event.preventDefault();
   }
 
