@@ -20,7 +20,7 @@ OPTIONS = (
     # Nothing asks the network and nothing asks the learner, who would be asked at the first start.
     f"--LabApp.app_settings_dir={SETTINGS}",
     "--LabApp.custom_css=True",  # which keeps lines of prose short on a wide screen
-    f"--ServerApp.static_custom_path={SETTINGS}",
+    f"--ServerApp.tornado_settings=static_custom_path={SETTINGS}",
     # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
     "--ServerApp.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
     "--ServerApp.contents_manager_class=cloze.serving.server.Notebooks",
