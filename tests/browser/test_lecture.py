@@ -299,7 +299,7 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     screen.locator(".keys button").first.click()
     screen.get_by_role("button", name="Reveal").click()
     score = lecture.open("Who placed the best bets")
-    expect(score.get_by_role("status")).to_contain_text("in bits per gap")
+    expect(score.get_by_role("status")).to_contain_text("in nats per gap")
 
 
 @longer

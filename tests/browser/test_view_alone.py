@@ -165,7 +165,7 @@ def test_a_room_guesses_by_mouse_and_no_key_moves(
     assert low_contrasts(page, "#first") == [], "the mouse is still on the button"
     head = widget.locator(".chart thead th.room")
     paid = -math.log((12 + 1 / 28) / 38)
-    expect(head).to_contain_text(f"the room costs {paid:.2f} nats = {paid / math.log(2):.2f} bits")
+    expect(head).to_contain_text(f"the room costs {paid:.2f} nats")
     (entered,) = explorer.paid
     assert entered["costs"]["room"] == pytest.approx(paid)
 

@@ -1,7 +1,7 @@
 // The guesses at the selected position as a table: candidates down the middle, bars to the sides.
 
 import { button, element } from "../widgets/browser/element.js";
-import { counted, inBits, inNats, spoken, sum, visible } from "../widgets/browser/words.js";
+import { counted, inNats, spoken, sum, visible } from "../widgets/browser/words.js";
 import { bet, cost, guesserName, ROOM, raised } from "./hands.js";
 import { bar, LEAST, largest, titleOf } from "./parts.js";
 
@@ -113,11 +113,8 @@ export function drawn(state, answer) {
  * @param {Column} column
  */
 function head({ name, title, cost }) {
-  let written = null;
-  if (cost !== null) {
-    const bits = element("span", { class: "bits" }, `= ${inBits(Number(cost))} bits`);
-    written = element("span", { class: "number" }, `costs ${inNats(Number(cost))} nats `, bits);
-  }
+  const paid = `costs ${inNats(Number(cost))} nats`;
+  const written = cost === null ? null : element("span", { class: "number" }, paid);
   const side = SIDES[name];
   const seen = side
     ? element("span", { class: "spoken" }, `, sees only what is ${side} the gap, `)

@@ -28,7 +28,7 @@ export function raised(hands) {
  * Return the probability that a show of hands gives one of `n` symbols. All symbols share one hand
  * more than were raised. It keeps every cost finite, and few hands from being a sure bet: of one hand
  * the named symbol has about a half, of thirty nearly all. A fixed share, say 1%, would sell a single
- * hand as 99% sure, and one miss, 11.5 bits, would outweigh the hour. This is additive smoothing with
+ * hand as 99% sure, and one miss, 8.0 nats, would outweigh the hour. This is additive smoothing with
  * α = 1 / |V|.
  * @param {Hands} hands
  * @param {string} symbol

@@ -15,7 +15,6 @@ import {
   capitalised,
   counted,
   fixed,
-  inBits,
   inNats,
   spoken,
   sum,
@@ -61,7 +60,7 @@ export function explorer(widget) {
   const bare = !widget.get("tools");
   const tools = bare ? NOTHING : single ? typedLine() : controls(state, widget.get("examples"));
   const what = unit === "character" ? "letter" : unit;
-  const hint = single ? "to look into the model there" : "to hide it, or drag over several";
+  const hint = single ? "to look into the model there" : "to mask it, or drag over several";
   return element(
     "div",
     { class: wide ? "explorer words" : "explorer" },
@@ -216,15 +215,14 @@ function sums({ state, answer, present }, view) {
   const { readers, baseline } = answer;
   const { size, unit } = state.symbols;
   /** @type {(name: string, total: number, reader?: string) => Markup} */
-  const line = (name, total, reader) =>
-    numberRow(name, [inNats(total), inNats(total / n), inBits(total / n)], reader);
+  const line = (name, total, reader) => numberRow(name, [inNats(total), inNats(total / n)], reader);
   const rows = readers.map((each) => line(titleOf(each.name), sum(costsOf(each)), each.name));
   if (baseline) {
     const text = `unigram: how frequent each ${unit} is in ${baseline.text}`;
     rows.push(line(text, sum(costsOf(baseline))));
   }
   rows.push(line(`log|V|: all ${size} symbols equally likely`, n * Math.log(size)));
-  const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
+  const heads = ["guesser", "L in nats", "nats per gap"];
   return element(
     "details",
     null,
@@ -265,7 +263,7 @@ function summary(seen, view, announcement) {
         const nats = cost(hands[focus], truth, seen.state.symbols.n);
         const name = capitalised(guesserName(raised(hands[focus])));
         sentences.push(
-          `${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inBits(nats)} bits.`,
+          `${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inNats(nats)} nats.`,
         );
       }
     }

@@ -3,13 +3,13 @@
 import { numberRow } from "../widgets/browser/cells.js";
 import { button, element, join, status, tableOf } from "../widgets/browser/element.js";
 import { Widget } from "../widgets/browser/widget.js";
-import { counted, inBits, inNats } from "../widgets/browser/words.js";
+import { counted, inNats } from "../widgets/browser/words.js";
 import { best, guesserName, ROOM, standings } from "./hands.js";
 
 /** @import { Paid } from "./hands.js" */
 
 const HOW =
-  "Guess first in an explorer: hide a letter, raise hands for what it may be, then press Reveal.";
+  "Guess first in an explorer: mask a letter, raise hands for what it may be, then press Reveal.";
 
 /** @extends {Widget<{ paid: Paid[] }>} */
 export default class Tally extends Widget {
@@ -21,10 +21,10 @@ export default class Tally extends Widget {
   markup() {
     const paid = this.get("paid");
     const first = best(paid);
-    const heads = ["guesser", "bits per gap", "nats per gap", "gaps"];
+    const heads = ["guesser", "nats per gap", "gaps"];
     const rows = Object.entries(standings(paid)).map(([name, { mean, nGaps }]) => {
       const look = first.includes(name) ? `${name} best` : name;
-      return numberRow(called(name, paid), [inBits(mean), inNats(mean), nGaps], look);
+      return numberRow(called(name, paid), [inNats(mean), nGaps], look);
     });
     if (!paid.length) return join([status(inWords(paid)), element("p", null, HOW)]);
     return join([
@@ -51,11 +51,11 @@ function called(name, paid) {
 export function inWords(paid) {
   if (!paid.length) return "No gap has been guessed and revealed yet.";
   const means = Object.entries(standings(paid)).map(
-    ([name, { mean }]) => `${called(name, paid)} ${inBits(mean)}`,
+    ([name, { mean }]) => `${called(name, paid)} ${inNats(mean)}`,
   );
   const first = best(paid).map((name) => called(name, paid));
   return (
-    `After ${counted(paid.length, "gap")}, in bits per gap: ${means.join(", ")}. ` +
+    `After ${counted(paid.length, "gap")}, in nats per gap: ${means.join(", ")}. ` +
     `Best: ${first.join(" and ")}.`
   );
 }

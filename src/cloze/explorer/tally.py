@@ -12,7 +12,7 @@ from cloze.widgets.widget import Widget, program
 
 
 class Tally(Widget):
-    """Who has paid how much for the gaps that a room has guessed, in bits per gap.
+    """Who has paid how much for the gaps that a room has guessed, in nats per gap.
 
     Hand one to several explorers, ``MaskExplorer(tally=tally)``, and they count together. A hidden
     symbol of a line counts once, when it is revealed and if hands were raised for it: afterwards

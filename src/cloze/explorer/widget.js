@@ -377,7 +377,7 @@ export default class MaskExplorer extends Widget {
   async do_guess({ at, key }) {
     const { symbols, open, once } = this.state;
     if (!open.includes(Number(at)))
-      throw new ValueError(`Position ${at} is not an open gap; guess where something is hidden.`);
+      throw new ValueError(`Position ${at} is not an open gap; guess where something is masked.`);
     const symbol = symbols.known?.includes(key) ? key : await this.ask("symbol", { typed: key });
     if (once) {
       const hands = { ...this.get("hands"), [Number(at)]: { [symbol]: 1 } };
@@ -391,8 +391,8 @@ export default class MaskExplorer extends Widget {
   do_guess_first() {
     const chosen = !this.state.guessFirst;
     const announcement = chosen
-      ? "Guess first: truth and guesses are hidden."
-      : "Nothing is hidden.";
+      ? "Guess first: truth and guesses are shown when you reveal."
+      : "Truth and guesses are shown at once.";
     this.become({ guess_first: chosen, revealed: false }, announcement);
   }
 

@@ -4,7 +4,6 @@ import { button, element, form, join, problemOf } from "../../widgets/browser/el
 import {
   capitalised,
   fixed,
-  inBits,
   inNats,
   signed,
   spoken,
@@ -36,7 +35,7 @@ function panel({ state, answer, more, present }) {
   const at = state.focus;
   if (!state.masked.includes(at))
     return paragraph(
-      `Position ${at} is not masked. Click it, or press Space, to hide it and see ` +
+      `Position ${at} is not masked. Click it, or press Space, to mask it and see ` +
         "what the models guess.",
     );
   if (at in state.filled) {
@@ -61,7 +60,7 @@ function panel({ state, answer, more, present }) {
 }
 
 /**
- * Shade a position by what it costs the answer to hide it as well.
+ * Shade a position by what it costs the answer to mask it as well.
  * @param {Seen} seen
  * @param {number} at
  * @returns {Shade | null}
@@ -72,7 +71,7 @@ function shade({ state, more }, at) {
   const shaded = { kind: "occlusion", heat: heat(amount, DARKEST) };
   if (Math.abs(amount) < LEAST_CHANGE) return shaded;
   const below = amount >= 0.1 ? fixed(amount, 1) : "";
-  return { ...shaded, label: `if hidden: ${signed(amount)} nats`, below };
+  return { ...shaded, label: `if masked: ${signed(amount)} nats`, below };
 }
 
 /**
@@ -86,10 +85,10 @@ function inWords(state, { readers }, costs) {
   const top = largest(size, 3).filter((at) => size[at] >= LEAST_CHANGE);
   const reader = capitalised(titleOf(readers[readers.length - 1].name));
   if (!top.length)
-    return `${reader}: hiding one more ${state.symbols.unit} changes next to nothing.`;
+    return `${reader}: masking one more ${state.symbols.unit} changes next to nothing.`;
   const what = state.truthAt(state.focus) ? "costs" : "changes the answer by";
   const places = top.map((at) => `${visible(state.held[at])} at ${at} ${signed(costs[at])}`);
-  return `${reader}: hiding one more ${state.symbols.unit} ${what}, in nats: ${places.join(", ")}.`;
+  return `${reader}: masking one more ${state.symbols.unit} ${what}, in nats: ${places.join(", ")}.`;
 }
 
 // ── what a room guesses ─────────────────────────────────────────────────────────────────────────
@@ -105,10 +104,10 @@ function showOfHands(state) {
   const how = known && !wide ? "Type it or choose it" : known ? "Choose it" : "Type it";
   const symbols = known && !wide ? keys(at, known, hands, state.once) : choice(at, known);
   if (state.once)
-    return join([paragraph(`What is hidden there? ${how}, then press Reveal.`), symbols]);
+    return join([paragraph(`What is missing there? ${how}, then press Reveal.`), symbols]);
   const counts = Object.entries(hands).map(([symbol, n]) => raisedFor(at, symbol, n));
   return join([
-    paragraph(`What is hidden there? ${how} once for every hand, then reveal.`),
+    paragraph(`What is missing there? ${how} once for every hand, then reveal.`),
     symbols,
     element("div", { class: "row hands" }, ...counts),
     problemOf("count"),
@@ -200,7 +199,7 @@ function stakes(hands, { symbols: { n, unit } }) {
   const p = 1 / n / (raised(hands) + 1);
   return (
     `One extra hand is shared by all ${n} ${unit}s, ` +
-    `so a ${unit} without hands costs ${inBits(-Math.log(p))} bits.`
+    `so a ${unit} without hands costs ${inNats(-Math.log(p))} nats.`
   );
 }
 
