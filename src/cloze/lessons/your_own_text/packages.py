@@ -12,21 +12,19 @@ from cloze.handover.packages import need, quiet
 __all__ = ["quiet", "ready", "show"]
 
 
-def ready() -> bool:
-    """Return whether the packages are there; if not, say so, and no later cell runs."""
+def ready() -> None:
+    """Say if a package is missing; then no later cell runs."""
     try:
         need("This notebook", accelerate=1, tokenizers=0, transformers=5)
     except ValueError as error:
         from IPython import get_ipython
 
         print(
-            f"{error} `python run.py lab --own` brings them, too. "
+            f"{error}\n`python run.py lab --own` brings them, too. "
             "Until then, the cells below do not run and only show what they showed us."
         )
         if shell := get_ipython():
             shell.input_transformers_cleanup.append(shown_again)
-        return False
-    return True
 
 
 def shown_again(lines: list[str]) -> list[str]:
