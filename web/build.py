@@ -22,7 +22,7 @@ from markupsafe import Markup
 from cloze import checkpoint
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus
-from cloze.explorer import MaskExplorer
+from cloze.explorer import Gap, MaskExplorer
 from cloze.explorer.widget import EXAMPLES, Example
 from cloze.files import FileError
 from cloze.heads import MaskedLM
@@ -68,6 +68,8 @@ WORD_EXAMPLES = {
     "two words at once": Example("I do not know where they went.", "where they"),
     "what surprises most?": Example("The children ate their potato in the garden all day.", ""),
 }
+INSIDE = "#line=she+asked+what+it+was&mask=12&view=inside&second=she+asked+when+it+was&bet=true"
+"""The explorer where one looks for the head that carries a letter."""
 NAME = "the notebook series Cloze"
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
@@ -244,24 +246,26 @@ def page(
         settings: what else ``page.js`` reads.
         scripts: what is run, and what that reads.
     """
-    model, of_words = shipped_model(), shipped_model("words")
+    gap, model, of_words = Gap(), shipped_model(), shipped_model("words")
     known, words = (
         {name: each._asdict() for name, each in examples.items()}
         for examples in (EXAMPLES, WORD_EXAMPLES)
     )
     all_settings = {
         "examples": known,
+        "gap": gap.alone(),
         "words": {"size": checkpoint.WORDS.stat().st_size, "examples": words},
         "training": training(),
         **settings,
     }
     written = json.dumps(all_settings, ensure_ascii=False)
-    still = str(MaskExplorer(guess_first="once").still())
     filled = {
         "policy": policy,
         "title": TITLE,
         "head": "\n".join(head),
-        "still": still,
+        "gap": str(gap.still()),
+        "doors": doors("", series or "#series"),
+        "still": str(MaskExplorer(guess_first="once").still()),
         "examples": _examples(),
         "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
         "words_parameters": f"{sum(p.numel() for p in of_words.parameters()):,}",
@@ -279,6 +283,18 @@ def page(
     for name, value in filled.items():
         text = text.replace(f"{{{name}}}", value)
     return text
+
+
+def doors(page: str, series: str) -> Markup:
+    """Write where the gap leads to: three links, each with a picture.
+
+    Args:
+        page: the address of the explorer's page; "" on that page itself.
+        series: where the notebooks are.
+    """
+    places = (f"{page}{INSIDE}", f"{page}#train", series)
+    text = (HERE / "doors.html").read_text("utf-8")
+    return Markup(text).format(*places)  # noqa: S704 - ours
 
 
 def worker(folder: Path, names: Iterable[str], later: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 
 /**
  * Return the part of an address, from # on, that shows what an explorer shows.
- * @param {Explorer} explorer
+ * @param {Pick<Explorer, "state">} explorer
  */
 export function written({ state }) {
   const { truth, masked, gaps, view, symbols } = state;

@@ -1,12 +1,13 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
-import Tally from "../src/cloze/explorer/tally.js";
+import Gap from "../src/cloze/explorer/gap.js";
 import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
 import TrainingCurve from "../src/cloze/widgets/browser/curve.js";
 import { button, element } from "../src/cloze/widgets/browser/element.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import Files from "./files.js";
+import { gapModel } from "./gap.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loader } from "./load.js";
 import { ModelChoice, ModelList, OF_A_LINE } from "./model_choice.js";
@@ -111,13 +112,20 @@ function dropped(place, files) {
 }
 
 const place = named("explorer");
+/** @type {PromiseWithResolvers<Awaited<Parameters<typeof gapModel>[1]>>} */
+const loaded = Promise.withResolvers();
 
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
+  const gap = new Gap(gapModel(settings.gap, loaded.promise));
+  show(gap, named("gap"));
+  await new Promise(requestAnimationFrame); // it can be played before anything else is loaded
+  if (!location.hash) named("gap").querySelector("input")?.focus({ preventScroll: true });
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
   const series = await loadPredictors(bytes, module);
   const choice = new ModelChoice(series, module, bytes, trainer(), settings.words);
+  loaded.resolve({ predictors: series, words: choice.words });
   /** @type {Model<Traits, Answers>} */
   const model = new Model(beginning(series.both, settings.examples), (what, sent) =>
     choice.ask(what, sent),
@@ -150,17 +158,23 @@ async function main() {
   // The address follows what is shown, for a reload and for the way back; it stays as it was opened
   // until something changes.
   let before = written(explorer);
+  let follows = !location.hash; // whether the explorer shows what is played above it
   explorer.listen(() => {
     const address = written(explorer);
     if (explorer.problem || address === before) return;
     before = address;
+    follows = false;
     if (address !== location.hash) history.replaceState(null, "", address);
   });
-  const tally = named("tally");
-  model.on("change:paid", () => {
-    tally.hidden = !model.get("paid").length;
-  });
-  show(new Tally(/** @type {any} */ (model)), tally);
+  const take = () => {
+    const { truth, words, masked, focus } = gap.state;
+    if (!follows || !gap.over || gap.wide) return;
+    const played = { truth, words, masked, focus, hands: { [focus]: { [gap.typed]: 1 } } };
+    before = written({ state: { ...explorer.state, ...played } });
+    model.assign({ ...played, revealed: true });
+  };
+  gap.listen(take);
+  take();
   const trained = new PageTraining(settings.training, bytes, trainer(), (yours) =>
     choice.take(yours),
   );
@@ -184,6 +198,7 @@ async function main() {
 place.ariaBusy = "true";
 main()
   .catch((error) => {
+    loaded.reject(error);
     // An error that is not ours is what an older browser stumbles over.
     const advice = error instanceof ValueError ? "" : "; open the page in a newer browser.";
     const words = `The explorer cannot start: ${error.message}${advice}`;

@@ -12,14 +12,17 @@ import { loader } from "./load.js";
  */
 
 const FOLDER = new URL("../", import.meta.url); // of the explorer's page
+const WORKER = new URL("web/engine/worker.js", FOLDER).href;
 const TRAINS = "TrainingCurve";
+const bytes = loader(FOLDER);
 
 /**
  * Make the model of an explorer, or of another widget with the same questions.
  * @param {any} state
- * @param {Loaded} loaded
+ * @param {Promise<Loaded>} loading
  */
-async function exploring(state, { predictors, examples }) {
+async function exploring(state, loading) {
+  const { predictors, examples } = await loading;
   const { beginning, Readers } = await import("./twins/answers.js");
   /** @type {string[]} */
   const names = state.readers ?? Object.keys(predictors);
@@ -31,18 +34,26 @@ async function exploring(state, { predictors, examples }) {
 
 /**
  * Makes the model of each widget that needs language models, by the name of its class in Python.
- * @type {Record<string, (state: any, loaded: Loaded) => Promise<object>>}
+ * @type {Record<string, (state: any, loading: Promise<Loaded>) => Promise<object>>}
  */
 const WITH_MODELS = {
   MaskExplorer: exploring,
   Inside: exploring,
-  async Unmasking(state, { predictors }) {
+  async Gap(state, loading) {
+    const { gapModel } = await import("./gap.js");
+    const { Words } = await import("./words.js");
+    const words = new Words(bytes, WORKER, state.of_words);
+    return gapModel(
+      state,
+      loading.then(({ predictors }) => ({ predictors, words })),
+    );
+  },
+  async Unmasking(state, loading) {
+    const { predictors } = await loading;
     const { unmasked, writing } = await import("./twins/generation.js");
     return writing((chosen) => unmasked(predictors.both, chosen), state);
   },
 };
-
-const bytes = loader(FOLDER);
 
 /** The examples that build.py has written into the explorer's page. */
 async function examplesOfPage() {
@@ -68,11 +79,11 @@ let loading;
 async function modelOf(name, state) {
   if (name in WITH_MODELS) {
     loading ??= load();
-    return WITH_MODELS[name](state, await loading);
+    return WITH_MODELS[name](state, loading);
   }
   if (name !== TRAINS) return new Model(state);
   const { PageTraining } = await import("./train.js");
-  return new PageTraining(state, bytes, new URL("web/engine/worker.js", FOLDER).href).curve;
+  return new PageTraining(state, bytes, WORKER).curve;
 }
 
 /**
@@ -125,6 +136,8 @@ async function wake(place) {
     }
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
+    if (name === "Gap" && place.matches(".front *") && document.activeElement === document.body)
+      living.querySelector("input")?.focus({ preventScroll: true });
     await sayWhere(words, name, widget);
   } catch (error) {
     loading = undefined; // the next one may be luckier

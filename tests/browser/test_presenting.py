@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS
-from cloze.explorer import Inside, MaskExplorer, Tally
+from cloze.explorer import Gap, Inside, MaskExplorer, Tally
 from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
 from cloze.lessons.the_explorer.widget import GuessingGame
@@ -68,14 +68,6 @@ def words() -> MaskExplorer:
     return explorer
 
 
-def played() -> GuessingGame:
-    game = GuessingGame(seed=7)
-    game.bets = {side: ["e", 40] for side in ("left", "both")}
-    paid = game.answer_judge(**game.puzzles[0], bets=game.bets)
-    game.rounds = [{"bets": game.bets, **paid}] * 10
-    return game
-
-
 def unmasking() -> Unmasking:
     player = Unmasking("the ___ __ _______ sat on the ___ and ____")
     player.at = 1
@@ -126,8 +118,8 @@ GALLERY: dict[str, Callable[[], Widget]] = {
     "room": lambda: room(revealed=True),
     "words": words,
     "tally": tally,
+    "gap": Gap,
     "game": lambda: GuessingGame(seed=7),
-    "played": played,
     "bet": bet,
     "draws": drawn,
     "hiding": lambda: Hiding(LINE, rate=0.3, shape="words"),

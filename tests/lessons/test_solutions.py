@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.lessons.the_encoder import checks as the_encoder
-from cloze.lessons.the_explorer import checks as the_explorer
-from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters
 from cloze.lessons.the_loss import checks as the_loss
 from cloze.lessons.the_mask import checks as the_mask
 from cloze.lessons.training import checks as training
@@ -32,13 +29,6 @@ def test_the_package_s_mask_passes_as_an_answer() -> None:
 
     assert the_mask.check_my_mask.judge
     assert "selected positions are" in str(the_mask.check_my_mask.judge(rule))
-
-
-def test_the_game_asks_the_same_price() -> None:
-    frequencies = frequencies_of_letters()
-    for truth in "e q":
-        price = the_explorer.bet_price("e", 0.8, truth, frequencies)
-        assert bits(Bet("e", 80), truth, frequencies) == pytest.approx(price)
 
 
 def test_what_is_certain_pays_nothing_and_not_minus_nothing() -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import build_main
 
-from cloze.explorer import Inside, MaskExplorer
+from cloze.explorer import Gap, Inside, MaskExplorer
 from cloze.teaching import palette
 from cloze.widgets import widget
 from notebooks import colab
-from web.build import WORDS, WORKER, build_page, build_single, worker
-from web.site.pages import address, page, shown
+from web.build import WORDS, WORKER, build_page, build_single, doors, worker
+from web.site.pages import address, page, questions, shown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -63,7 +63,7 @@ def build_site(folder: Path) -> None:
         options = ["-q", "-W", "--keep-going", "-c", str(HERE), "-d", f"{temporary}/doctrees"]
         if build_main([*options, str(sources), str(built)]):
             raise SiteError("The site was not built: Sphinx says above what is wrong.")
-        for notebook in series()[1]:
+        for notebook in series():
             shutil.copy(notebook, built / notebook.relative_to(ROOT))
         build_page(built / "explorer", "../index.html", address())
         build_single(built / "explorer.html")
@@ -82,11 +82,10 @@ def build_site(folder: Path) -> None:
         built.rename(folder)
 
 
-def series() -> tuple[str, list[Path]]:
-    """Return the table of the series as the README has it, and the notebooks in its order."""
+def series() -> list[Path]:
+    """Return the notebooks in the order of the README's table."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    [table] = re.findall(r"^\| notebook \|.*?(?=\n\n)", readme, re.DOTALL | re.MULTILINE)
-    return table, [ROOT / name for name in re.findall(r"\((notebooks/\w+\.ipynb)\)", table)]
+    return [ROOT / name for name in re.findall(r"^\| .*\((notebooks/\w+\.ipynb)\)", readme, re.M)]
 
 
 def lay_out(folder: Path) -> None:
@@ -95,7 +94,7 @@ def lay_out(folder: Path) -> None:
     Args:
         folder: is made.
     """
-    table, notebooks = series()
+    notebooks = series()
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
     explorer = shown(MaskExplorer(guess_first="once").asleep())
@@ -103,8 +102,10 @@ def lay_out(folder: Path) -> None:
     project = "the project"
     if colab.here():
         project = f"[{project}]({colab.GITHUB}{colab.here()})"
-    parts = {"series": table, "notebooks": documents, "explorer": explorer, "inside": inside}
-    parts["project"] = project
+    parts = {"notebooks": documents, "explorer": explorer, "inside": inside, "project": project}
+    parts["gap"] = shown(Gap().asleep())
+    parts["doors"] = doors("explorer/index.html", "notebooks/00_start_here.html")
+    parts["questions"] = questions(nbformat.read(notebooks[0], as_version=4))
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
     for path in (*notebooks, *pages, *linked):
         target = folder / path.relative_to(ROOT)

@@ -24,6 +24,10 @@ LIVES = re.compile(r'data-widget="(\w+)" data-state="([^"]*)"')
 """What can live without Python, and how it begins."""
 CLASS = re.compile(r"^export default class (\w+)", re.MULTILINE)
 """The class of a widget in its program, which has the same name in Python."""
+QUESTION = re.compile(
+    r"^(?:\*\*(.+)\*\*\n\n)?- \[(\d\d · .+?)\]\((\w+)\.ipynb\): (.+)$", re.MULTILINE
+)
+"""A notebook's question in the list of the first one, and the heading above it, if there is one."""
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 """What a notebook brings along with each output; a page has its style sheets once."""
 
@@ -58,6 +62,26 @@ def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
             if "text/html" in data:
                 data["text/html"] = str(shown(data["text/html"]))
     return made
+
+
+def questions(start: nbformat.NotebookNode) -> Markup:
+    """Write a card for each notebook, with the question that it answers.
+
+    Args:
+        start: the first notebook, which lists the questions of all others.
+    """
+    text = "\n".join(cell.source for cell in start.cells if cell.cell_type == "markdown")
+    (heading, *first), *others = re.findall(QUESTION, text)
+    begins = (heading, "00 · Start here", "00_start_here", "which letter is missing?")
+    cards: list[Markup] = []
+    for heading, title, name, question in [begins, ("", *first), *others]:
+        if heading:
+            cards.append(element("h3", heading))
+        number, _, topic = title.partition(" · ")
+        asked = element("b", question[0].upper() + question[1:])
+        parts = (element("span", number), asked, element("small", topic))
+        cards.append(element("a", *parts, href=f"notebooks/{name}.html"))
+    return element("div", *cards, class_="questions")
 
 
 def take_along(name: str) -> Markup:

@@ -233,7 +233,7 @@ function placesOf(line, part) {
 
 /**
  * Return what an explorer's model knows at first.
- * @param {MaskedPredictor} predictor
+ * @param {Pick<MaskedPredictor, "symbols" | "maxLen">} predictor
  * @param {Examples} examples
  * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
  *   hidden, to be guessed before the guesses are seen.

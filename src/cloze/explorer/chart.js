@@ -37,6 +37,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
     return { name, title: titleOf(name), cost: costs[focus], p: all.map(({ p }) => p[i]) };
   });
   const last = columns[columns.length - 1].p;
+  const own = handsAt[focus] ?? {};
   const hands = once ? undefined : handsAt[focus];
   const most = all.map(({ symbol, p }) =>
     Math.max(...p, hands ? (hands[symbol] ?? 0) / raised(hands) : 0),
@@ -48,13 +49,17 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
   }
   columns.sort((one, other) => placeOf(one) - placeOf(other));
   const likeliest = largest(most, SHOWN).filter((i) => most[i] >= LEAST);
-  const shown = [...all.keys()].filter((i) => likeliest.includes(i) || all[i].symbol === truth);
+  const named = [truth, ...Object.keys(own)];
+  const shown = [...all.keys()].filter(
+    (i) => likeliest.includes(i) || named.includes(all[i].symbol),
+  );
   shown.sort((i, j) => last[j] - last[i]);
   return {
     columns,
     rows: shown.map((i) => {
       const { symbol } = all[i];
-      return { symbol, truth: symbol === truth, p: columns.map(({ p }) => p[i]) };
+      const mine = once && symbol in own;
+      return { symbol, mine, truth: symbol === truth, p: columns.map(({ p }) => p[i]) };
     }),
     rest: {
       n: symbols.n - shown.length,
@@ -80,7 +85,7 @@ export function drawn(state, answer) {
     const cells = columns.map(({ name }, i) => element("td", { class: name }, bar(p[i])));
     return row(attributes, element("th", { scope: "row" }, ...label), cells);
   };
-  const drawnRows = rows.map(({ symbol, truth, p }) => {
+  const drawnRows = rows.map(({ symbol, mine, truth, p }) => {
     const label = button(visible(symbol), "fill", {
       class: "candidate",
       "data-with-at": at,
@@ -88,7 +93,8 @@ export function drawn(state, answer) {
       "aria-label": `fill position ${at} with ${spoken(symbol)}${truth ? ", the truth" : ""}`,
     });
     const tick = truth ? element("span", { class: "tick", title: "the truth" }, "✓") : null;
-    return bars({ class: truth ? "truth" : null, "data-key": symbol }, [label, tick], p);
+    const you = mine ? element("span", { class: "mine" }, "you") : null;
+    return bars({ class: truth ? "truth" : null, "data-key": symbol }, [label, you, tick], p);
   });
   if (rest.n) {
     const label = element("span", { class: "quiet" }, counted(rest.n, "other"));

@@ -60,13 +60,15 @@ export function explorer(widget) {
   const bare = !widget.get("tools");
   const tools = bare ? NOTHING : single ? typedLine() : controls(state, widget.get("examples"));
   const what = unit === "character" ? "letter" : unit;
-  const hint = single ? "to look into the model there" : "to mask it, or drag over several";
+  const click = `Click a ${what} to ${single ? "look into the model there" : "mask it, or drag over several"}.`;
+  const asks = `Which ${what} is hidden? Type it or choose it, then press Reveal.`;
+  const look = `explorer${wide ? " words" : ""}${state.once ? " once" : ""}`;
   return element(
     "div",
-    { class: wide ? "explorer words" : "explorer" },
+    { class: look },
     present && !bare && !single
       ? tools
-      : element("p", { class: "quiet" }, `Click a ${what} ${hint}.`),
+      : element("p", { class: "quiet" }, state.once && state.hidden ? asks : click),
     shown.holds ? NOTHING : seen.line,
     announced(state, shown.text),
     present || bare || single ? NOTHING : views(state),
@@ -104,9 +106,14 @@ function letter(state, at, shade, bare, side) {
     classes.push(filled ? "filled" : "masked");
     shown = filled ? visible(filled) : visible(shade?.shown ?? "?");
     label.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
+    const own = state.once ? Object.keys(state.hands[at] ?? {})[0] : undefined;
     if (truth) {
       label.push(`the truth is ${spoken(truth)}`);
       below = visible(truth);
+      if (state.once && !filled) {
+        [shown, below] = [truth, own && own !== truth ? `${own} ✗` : ""];
+        classes.push("told");
+      }
     } else if (hands.length) {
       const most = Math.max(...hands.map(([, n]) => n));
       const [first] = hands.find(([, n]) => n === most) ?? hands[0];
@@ -117,7 +124,7 @@ function letter(state, at, shade, bare, side) {
     }
   } else {
     const symbol = state.truth[at];
-    shown = visible(symbol);
+    shown = symbol === " " ? "" : visible(symbol);
     label.push(spoken(symbol));
     if (/\s/.test(symbol)) classes.push("space");
   }

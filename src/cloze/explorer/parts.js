@@ -33,7 +33,8 @@ import { fixed, sum } from "../widgets/browser/words.js";
  *
  * @typedef {object} Settings
  * @property {boolean | "once"} guess_first  "once": only until the guesses for a line were revealed.
- * @property {(Line & { name: string, masked: number[] })[]} examples
+ * @property {(Line & { name: string, masked: number[], symbols?: Looks["symbols"] })[]} examples
+ * @property {boolean} [stakes]  Whether a gap is played for stakes.
  * @property {Paid[]} paid
  * @property {boolean} tools
  * @property {number} revision  How often the models have changed.
@@ -70,6 +71,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {(question: Question) => Promise<Cost[]>} surprise
  * @property {(sent: { text: string }) => Line & { note: string, n: number }} read
  * @property {(sent: { typed: string }) => string} symbol
+ * @property {(sent: { at: number, typed: string, sure: number }) => Record<string, number>} [pay]
  *
  * @typedef {object} Seen  What a view is given.
  * @property {State} state

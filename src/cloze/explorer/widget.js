@@ -6,7 +6,7 @@
 
 import { join } from "../widgets/browser/element.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
-import { counted, visible } from "../widgets/browser/words.js";
+import { counted, spoken } from "../widgets/browser/words.js";
 import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
 import { AFRESH, relevant, UNTOUCHED, within } from "./inside.js";
 import { explorer } from "./markup.js";
@@ -59,7 +59,7 @@ export default class MaskExplorer extends Widget {
   /** @param {WidgetModel<Traits, Answers>} model */
   constructor(model) {
     super(model);
-    this.announcement = "Ready.";
+    this.announcement = "";
     this.#own = true;
     this.changed();
     this.#own = false;
@@ -256,7 +256,7 @@ export default class MaskExplorer extends Widget {
     const at = Number(value);
     const { masked, filled } = this.state;
     const hides = masked.includes(at) ? "masked" : "not masked";
-    const what = at in filled ? `filled with ${visible(filled[at])}` : hides;
+    const what = at in filled ? `filled with ${spoken(filled[at])}` : hides;
     this.become({ focus: at }, `Position ${at}, ${what}.`);
   }
 
@@ -334,7 +334,7 @@ export default class MaskExplorer extends Widget {
     const at = Number(value);
     const { masked, filled } = this.state;
     if (!masked.includes(at)) return; // a stale click
-    const announcement = `Position ${at} filled with ${visible(symbol)}; it is read as text now.`;
+    const announcement = `Position ${at} filled with ${spoken(symbol)}; it is read as text now.`;
     this.become({ filled: { ...filled, [at]: symbol }, focus: at }, announcement);
   }
 
@@ -365,8 +365,8 @@ export default class MaskExplorer extends Widget {
     const total = raised(hands[at] ?? {});
     const announcement =
       total === 1 && n === 1
-        ? `Your guess at position ${at}: ${visible(key)}.`
-        : `Position ${at}: ${counted(n, "hand")} for ${visible(key)}, ${total} in all.`;
+        ? `Your guess at position ${at}: ${spoken(key)}.`
+        : `Position ${at}: ${counted(n, "hand")} for ${spoken(key)}, ${total} in all.`;
     this.become({ hands, focus: at }, announcement);
   }
 
@@ -381,7 +381,7 @@ export default class MaskExplorer extends Widget {
     const symbol = symbols.known?.includes(key) ? key : await this.ask("symbol", { typed: key });
     if (once) {
       const hands = { ...this.get("hands"), [Number(at)]: { [symbol]: 1 } };
-      return this.become({ hands }, `Your guess at position ${at}: ${visible(symbol)}.`);
+      return this.become({ hands }, `Your guess at position ${at}: ${spoken(symbol)}.`);
     }
     const before = this.get("hands")[Number(at)]?.[symbol] ?? 0;
     this.do_count({ at, key: symbol, value: before + 1 });
@@ -398,7 +398,11 @@ export default class MaskExplorer extends Widget {
 
   /** Show truth and guesses. */
   do_reveal() {
-    this.become({ revealed: true }, "Revealed.");
+    const { once, hands, focus, truthAt } = this.state;
+    const [own] = Object.keys((once && hands[focus]) || {});
+    const judged = own === truthAt(focus) ? "and it is right" : "and it is wrong";
+    const told = own && truthAt(focus) ? `You guessed ${spoken(own)}, ${judged}.` : "Revealed.";
+    this.become({ revealed: true }, told);
   }
 
   /**

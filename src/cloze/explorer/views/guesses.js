@@ -19,9 +19,11 @@ import { heat, LEAST_CHANGE, largest, paragraph, titleOf } from "../parts.js";
  * @import { Hands } from "../hands.js"
  */
 
-const SURPRISE =
+const SURPRISE = [
+  element("summary", null, "What does it cost?"),
   "What the truth costs a reader is its surprise, −log of the probability it gave, in nats: 0 if it " +
-  `was certain, ${inNats(Math.log(2))} for one chance in two, ${inNats(Math.log(100))} for one in a hundred.`;
+    `was certain, ${inNats(Math.log(2))} for one chance in two, ${inNats(Math.log(100))} for one in a hundred.`,
+];
 const DARKEST = 1.5; // the change of the answer, in nats, that is shaded darkest
 
 /** @param {State} state */
@@ -39,7 +41,7 @@ function panel({ state, answer, more, present }) {
         "what the models guess.",
     );
   if (at in state.filled) {
-    const filled = visible(state.filled[at]);
+    const filled = spoken(state.filled[at]);
     return element(
       "p",
       null,
@@ -50,8 +52,8 @@ function panel({ state, answer, more, present }) {
   if (state.hidden) return showOfHands(state);
   if (!answer) return null;
   const shown = [drawn(state, answer)];
-  if (at in state.hands) shown.push(element("p", { class: "stakes" }, verdict(state, answer)));
-  if (state.once && state.truthAt(at) !== null) shown.push(paragraph(SURPRISE));
+  if (state.once) shown.push(element("details", null, ...SURPRISE));
+  else if (at in state.hands) shown.push(element("p", { class: "stakes" }, verdict(state, answer)));
   if (!present) {
     const depends = more ? inWords(state, answer, more.map(Number)) : "";
     shown.push(element("p", { class: "quiet leans" }, depends));
@@ -87,7 +89,7 @@ function inWords(state, { readers }, costs) {
   if (!top.length)
     return `${reader}: masking one more ${state.symbols.unit} changes next to nothing.`;
   const what = state.truthAt(state.focus) ? "costs" : "changes the answer by";
-  const places = top.map((at) => `${visible(state.held[at])} at ${at} ${signed(costs[at])}`);
+  const places = top.map((at) => `${spoken(state.held[at])} at ${at} ${signed(costs[at])}`);
   return `${reader}: masking one more ${state.symbols.unit} ${what}, in nats: ${places.join(", ")}.`;
 }
 
@@ -101,10 +103,9 @@ function showOfHands(state) {
   const at = state.focus;
   const { known, wide } = state.symbols;
   const hands = state.hands[at] ?? {};
-  const how = known && !wide ? "Type it or choose it" : known ? "Choose it" : "Type it";
   const symbols = known && !wide ? keys(at, known, hands, state.once) : choice(at, known);
-  if (state.once)
-    return join([paragraph(`What is missing there? ${how}, then press Reveal.`), symbols]);
+  if (state.once) return symbols;
+  const how = known && !wide ? "Type it or choose it" : known ? "Choose it" : "Type it";
   const counts = Object.entries(hands).map(([symbol, n]) => raisedFor(at, symbol, n));
   return join([
     paragraph(`What is missing there? ${how} once for every hand, then reveal.`),
@@ -212,7 +213,7 @@ function verdict(state, { readers, candidates }) {
   const hands = state.hands[state.focus];
   if (raised(hands) > 1) {
     const most = Object.entries(hands).sort(([, n], [, m]) => m - n);
-    const listed = most.map(([symbol, n]) => `${visible(symbol)} ${n}`).join(", ");
+    const listed = most.map(([symbol, n]) => `${spoken(symbol)} ${n}`).join(", ");
     return `The room: ${listed}. ${stakes(hands, state)}`;
   }
   const [own] = Object.keys(hands);
@@ -220,8 +221,7 @@ function verdict(state, { readers, candidates }) {
   const judged = truth === null ? "" : own === truth ? " It is right." : " It is wrong.";
   const p = candidates?.find(({ symbol }) => symbol === own)?.p.at(-1) ?? 0;
   const by = titleOf(readers[readers.length - 1].name);
-  const verdict = `Your guess: ${visible(own)}.${judged} The model gives it ${fixed(p, 2)} ${by}.`;
-  return state.once ? verdict : `${verdict} ${stakes(hands, state)}`;
+  return `Your guess: ${spoken(own)}.${judged} The model gives it ${fixed(p, 2)} ${by}. ${stakes(hands, state)}`;
 }
 
 /** @type {View} */

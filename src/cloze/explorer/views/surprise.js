@@ -1,7 +1,7 @@
 // What each symbol of the line costs when it alone is masked.
 
 import { join } from "../../widgets/browser/element.js";
-import { counted, fixed, inNats, visible } from "../../widgets/browser/words.js";
+import { counted, fixed, inNats, spoken } from "../../widgets/browser/words.js";
 import { heat, largest, mean, paragraph } from "../parts.js";
 
 /** @import { Seen, Shade, State, View } from "../parts.js" */
@@ -17,7 +17,7 @@ function panel({ state, more }) {
   if (!more) return null;
   const costs = more.map(Number);
   const places = largest(costs, 5).map(
-    (at) => `${visible(state.truth[at])} at ${at} (${inNats(costs[at])})`,
+    (at) => `${spoken(state.truth[at])} at ${at} (${inNats(costs[at])})`,
   );
   return join([
     paragraph(

@@ -148,9 +148,9 @@ Frequencies = Mapping[str, float]
 
 
 def bet_price(letter: str, sure: float, truth: str, frequencies: Frequencies) -> float:
-    """Return what a bet costs in bits: −log₂ of the probability that the truth got from it."""
+    """Return what a bet costs in nats: −log of the probability that the truth got from it."""
     others = (1 - sure) * frequencies[truth] / (1 - frequencies[letter])
-    return -math.log2(sure if letter == truth else others)
+    return -math.log(sure if letter == truth else others)
 
 
 def bets(chance: Chance) -> Probes:
@@ -180,9 +180,9 @@ check_bet_price = Exercise(
     "infinity.",
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "
     "frequencies[truth] of the 1 - frequencies[letter] that the others have. The "
-    "cost is −log2 of it.",
+    "cost is −log of it.",
 )
-"""Mark ``bet_price(letter, sure, truth, frequencies)``: what a bet costs, in bits."""
+"""Mark ``bet_price(letter, sure, truth, frequencies)``: what a bet costs, in nats."""
 
 
 # ── 5.2 ──────────────────────────────────────────────────────────────────────────────────────────

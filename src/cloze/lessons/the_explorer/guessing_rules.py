@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple, TypedDict
+from typing import Any
 
 import torch
 
 from cloze.arguments import Whole, checked
-from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
-from cloze.corpus import Corpus, windows
-from cloze.heads import symbol_log_probs
-from cloze.loss import to_bits
+from cloze.baselines import letter_frequencies
+from cloze.corpus import Corpus
 from cloze.masking import seeded
-from cloze.prediction.answers import Guess, mask_positions, predict, top_k
-from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY, visible
 
-SIDES = ("left", "both")
-"""What is in sight: first only what is left of the gap, then all of the line."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz "
 """What may be hidden; ends of lines never are."""
 LONGEST = 60
 """The most characters of a line."""
-RIVALS = {
-    "you": {"left": "you", "both": "you"},
-    "model": {"left": "left twin", "both": "encoder"},
-    "neighbours": {"left": "left bigram", "both": "both neighbours"},
-    "unigram": {"left": "unigram", "both": "unigram"},
-}
-"""The players, and their names on each side."""
 
 
 # ── what is hidden ───────────────────────────────────────────────────────────────────────────────
@@ -99,122 +84,34 @@ def _draw_line(text: str, generator: torch.Generator) -> str:
     return line.rpartition(" ")[0] or line[:LONGEST] if len(line) > LONGEST else line
 
 
-# ── what a guess costs ───────────────────────────────────────────────────────────────────────────
+# ── what a game costs ────────────────────────────────────────────────────────────────────────────
 
 
-class Bet(NamedTuple):
-    """A letter and how sure the guesser is of it; no letter means no idea."""
-
-    letter: str | None
-    percent: int = 0
-
-
-def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:
-    """Turn a bet into a probability for every character.
-
-    The letter gets what the guesser is sure of. The rest is shared by all other characters in
-    proportion to how frequent they are, so the truth always keeps a probability above 0 and the
-    cost stays finite. "No idea" is the frequencies themselves.
-
-    Args:
-        bet: a letter and how sure.
-        frequencies: P(character) without any context; they sum to 1.
-    """
-    if bet.letter is None:
-        return dict(frequencies)
-    sure = bet.percent / 100
-    others = 1 - frequencies[bet.letter]
-    shared = {c: (1 - sure) * p / others for c, p in frequencies.items()}
-    return {**shared, bet.letter: sure}
-
-
-def bits(bet: Bet, truth: str, frequencies: Mapping[str, float]) -> float:
-    """Return −log2 P(truth): what a bet costs in bits."""
-    return -math.log2(spread(bet, frequencies)[truth])
-
-
-@lru_cache(maxsize=1)
 def frequencies_of_letters() -> dict[str, float]:
     """Return the frequency of each character in the training text."""
-    known = letter_frequencies().tolist()
-    return dict(zip(VOCABULARY.ordinary, known, strict=True))
-
-
-@lru_cache(maxsize=1)
-def neighbour_baselines() -> dict[str, NeighbourBaseline]:
-    """Return the baselines that count a gap's neighbours on each side, fitted once."""
-    text = windows(Corpus.load().train_ids, 64)
-    names = {side: RIVALS["neighbours"][side] for side in SIDES}
-    return {
-        side: NeighbourBaseline(BASELINES[name]).fit(text, epochs=2) for side, name in names.items()
-    }
-
-
-class Round(TypedDict):
-    """One gap, guessed by everyone from the left and from both sides, as the widget stores it."""
-
-    bets: Mapping[str, Sequence[Any]]
-    """The guesser's, by side."""
-    bits: Mapping[str, Mapping[str, float]]
-    """What each rival paid, by side: ``bits["left"]["you"]``."""
-    guesses: Mapping[str, Sequence[Sequence[Any]]]
-    """The model's best guesses, by side."""
-
-
-def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
-    """Let model and baselines guess the same gap, and work out what everybody pays.
-
-    On the left side they all see what the guesser sees: the left twin cannot look to the right.
-    """
-    input_ids = VOCABULARY.encode(puzzle.line)
-    masked = mask_positions(input_ids, [puzzle.at])
-    paid: dict[str, dict[str, float]] = {}
-    guesses: dict[str, list[Guess]] = {}
-    frequencies = frequencies_of_letters()
-    for side in SIDES:
-        model = shipped_model("left" if side == "left" else "both")
-        prediction = predict(model, input_ids, [puzzle.at])
-        counted = neighbour_baselines()[side].log_probs(masked[None])[0, puzzle.at]
-        counted = symbol_log_probs(counted, VOCABULARY)
-        paid[side] = {
-            "you": bits(bets[side], puzzle.truth, frequencies),
-            "model": to_bits(float(prediction.costs[0])),
-            "neighbours": to_bits(-float(counted[VOCABULARY.ids[puzzle.truth]])),
-            "unigram": -math.log2(frequencies[puzzle.truth]),
-        }
-        guesses[side] = top_k(prediction[puzzle.at])
-    return {"bets": bets, "bits": paid, "guesses": guesses}
-
-
-# ── a whole game ─────────────────────────────────────────────────────────────────────────────────
+    return dict(zip(VOCABULARY.ordinary, letter_frequencies().tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class Score:
-    """The gaps of a game, the rounds that have been played, and what they cost on average."""
+    """The gaps that have been played, and what they cost."""
 
-    puzzles: Sequence[Puzzle]
-    rounds: Sequence[Round]
+    paid: Sequence[Mapping[str, Any]]
+    """For each gap its ``line`` and position ``at``, the ``bet`` on it, a letter and how sure, and
+    the ``costs``, −log P of the truth in nats, by whose bet it was."""
 
-    def mean(self, side: str, rival: str = "you") -> float:
-        """Return the mean cost of a rival in bits per gap that has been played."""
-        return sum(each["bits"][side][rival] for each in self.rounds) / len(self.rounds)
+    def mean(self, name: str) -> float:
+        """Return what somebody has paid on average, in nats per gap."""
+        return sum(each["costs"][name] for each in self.paid) / len(self.paid)
 
     def __repr__(self) -> str:
-        if not self.rounds:
+        if not self.paid:
             return "No gap has been played yet."
         rows = []
-        for n, (puzzle, each) in enumerate(zip(self.puzzles, self.rounds, strict=False), start=1):
+        for n, each in enumerate(self.paid, start=1):
+            puzzle, (letter, sure) = Puzzle(each["line"], each["at"]), each["bet"]
             rows.append(f"{n:>2}  {puzzle.before}[{visible(puzzle.truth)}]{puzzle.after}")
-            costs = []
-            for side, sight in (("left", "from the left"), ("both", "from both sides")):
-                letter, percent = each["bets"][side]
-                bet = "no idea" if letter is None else f"{visible(letter)}, {percent}%"
-                costs.append(f"{sight} {bet} costs {each['bits'][side]['you']:.2f}")
-            rows.append(f"    {'; '.join(costs)}")
-        rows.append(f"{'mean bits per gap':<34} {'left':>6} {'both':>6}")
-        for rival, names in RIVALS.items():
-            name = " / ".join(dict.fromkeys(names.values()))
-            means = " ".join(f"{self.mean(side, rival):>6.2f}" for side in SIDES)
-            rows.append(f"{name:<34} {means}")
-        return "\n".join(rows)
+            cost = each["costs"]["you"]
+            rows.append(f"    your bet: {visible(letter)}, {sure:.0%}; it costs {cost:.2f} nats")
+        means = (f"{name} {self.mean(name):.2f}" for name in self.paid[0]["costs"])
+        return "\n".join([*rows, f"mean nats per gap: {', '.join(means)}"])

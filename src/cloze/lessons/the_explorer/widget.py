@@ -1,69 +1,67 @@
-"""Beat the encoder: guess hidden letters from the left, then from both sides, and pay in bits."""
+"""Beat the encoder: a letter of a held-out line, and how sure one is of it, paid for in nats."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+import math
 
 import traitlets
 
 from cloze.arguments import Count, Whole, checked
 from cloze.corpus import Corpus
-from cloze.lessons.the_explorer.guessing_rules import Bet, Puzzle, Round, Score, draw_puzzles, judge
-from cloze.widgets.widget import Widget, program
+from cloze.explorer.gap import Gap
+from cloze.lessons.the_explorer.checks import bet_price
+from cloze.lessons.the_explorer.guessing_rules import Score, draw_puzzles, frequencies_of_letters
+from cloze.prediction.predictors import compare
 
 
-class GuessingGame(Widget):
-    """The machine hides letters of held-out lines; the learner guesses, and so does the machine.
+class GuessingGame(Gap):
+    """Letters of held-out lines are hidden; the learner bets on each, and so do the models.
 
-    Each gap is guessed twice: first with only the text to its left in sight, then with all of the
-    line. A guess is a letter and how sure the learner is of it; it costs −log2 of the probability
-    that the true letter was given. Then truth and costs are shown, beside what the models and the
-    baselines paid.
+    A bet is a letter and how sure one is of it. What is left is shared by all other characters in
+    proportion to how frequent they are. A bet costs −log of the probability that it gave the truth.
 
     Args:
         seed: the same seed hides the same letters.
         gaps: how many.
+        present: large type, for a lecture hall.
     """
 
-    _esm = program(Path(__file__).with_suffix(".js"))
-
-    seed = traitlets.Int().tag(sync=True)
-    puzzles = traitlets.List(traitlets.Dict()).tag(sync=True)
-    """The lines, each with the place of its gap: ``{"line": …, "at": …}``."""
-    rounds: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    """For each gap that has been played bets, bits and guesses: a ``Round``."""
-    bets = traitlets.Dict().tag(sync=True)
-    """The bets on the gap in play, by side; both are made when the truth is shown."""
-    letter = traitlets.Unicode().tag(sync=True)
-    """The letter that is chosen and not yet bet on."""
+    stakes = traitlets.Bool(True).tag(sync=True)
 
     @checked
-    def __init__(self, seed: Whole = 0, gaps: Count = 10) -> None:
-        super().__init__(**self.answer_puzzles(seed, gaps))
+    def __init__(self, seed: Whole = 0, gaps: Count = 5, *, present: bool = False) -> None:
+        super().__init__(present=present)
+        puzzles = draw_puzzles(Corpus.load(), gaps, seed)
+        self.examples = [
+            {"name": puzzle.line, **self._with_line(puzzle.line), "masked": [puzzle.at]}
+            for puzzle in puzzles
+        ]
+        self.line, self.masked = puzzles[0].line, {puzzles[0].at}
+
+    def answer_pay(self, at: int, typed: str, sure: float) -> dict[str, float]:
+        """Enter what everybody pays for the gap of a line, given its number, and return it."""
+        line, [gap] = self.examples[at]["truth"], self.examples[at]["masked"]
+        frequencies = frequencies_of_letters()
+        costs = {"you": bet_price(typed, sure, line[gap], frequencies)}
+        answers = compare("".join(line), [gap])
+        costs |= {name: float(each.costs[0]) for name, each in answers.items()}
+        costs["letter counts"] = -math.log(frequencies[line[gap]])
+        played = {"line": "".join(line), "at": gap, "bet": (typed, sure), "costs": costs}
+        self.paid = [*(self.paid if at else []), played]
+        return costs
 
     def __repr__(self) -> str:
-        n, score = len(self.rounds), self.score
+        n, score = len(self.paid), self.score
         means = ""
         if n:
-            you, model = (score.mean("both", rival) for rival in ("you", "model"))
-            means = f", you {you:.2f} bits, encoder {model:.2f} bits"
-        return f"GuessingGame({n} of {len(self.puzzles)} gaps{means})"
+            you, encoder = (score.mean(name) for name in ("you", "both"))
+            means = f", you {you:.2f} nats, encoder {encoder:.2f} nats"
+        return f"GuessingGame({n} of {len(self.examples)} gaps{means})"
 
     @property
     def score(self) -> Score:
         """The gaps that have been played, and what they cost."""
-        return Score([Puzzle(**puzzle) for puzzle in self.puzzles], self.rounds)
+        return Score(self.paid)
 
     def alone(self) -> None:
-        """Return nothing: Python has the lines and the counts."""
-
-    def answer_puzzles(self, seed: int, gaps: int) -> dict[str, Any]:
-        """Return the gaps of a game."""
-        puzzles = draw_puzzles(Corpus.load(), gaps, seed)
-        return {"seed": seed, "puzzles": [asdict(puzzle) for puzzle in puzzles]}
-
-    def answer_judge(self, line: str, at: int, bets: dict[str, Any]) -> Round:
-        """Return what everybody pays for a gap, and the model's best guesses."""
-        return judge(Puzzle(line, at), {side: Bet(*bet) for side, bet in bets.items()})
+        """Return nothing: the site makes no games."""

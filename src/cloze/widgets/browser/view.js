@@ -13,6 +13,8 @@
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
 //   data-space="name"    Space anywhere in the widget but on what it presses says {do: name}
+//   data-at-once         a field that says what it holds while it is typed, as a slider does
+//   data-focus           a field that has the focus whenever the widget has it
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
@@ -26,7 +28,8 @@
 
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
-const FIELDS = "input:not([type=radio], [type=checkbox]), select";
+const FIELDS = "input:not([type=radio], [type=checkbox], [readonly]), select";
+const AT_ONCE = "[type=range], [data-at-once]"; // fields that say every change, and hold what is answered
 const GONE = "Nothing here responds any more, because its kernel is gone. ";
 const RUN = "Choose Run → Run All Above Selected Cell, then run this cell (Shift + Enter).";
 const RELOAD = "Reload this page."; // where Voilà shows no cells
@@ -242,8 +245,8 @@ export function render({ widget, el, onEnd = () => {} }) {
     glide(root, () => {
       morph(root, fresh);
       // It may have been moved further than it can go, and then nothing else has changed.
-      for (const slider of /** @type {NodeListOf<HTMLInputElement>} */ (all(root, "[type=range]")))
-        slider.value = slider.defaultValue;
+      for (const field of /** @type {NodeListOf<HTMLInputElement>} */ (all(root, AT_ONCE)))
+        field.value = field.defaultValue;
       fit(root);
     });
     for (const each of all(root, "[data-middle]")) {
@@ -252,6 +255,7 @@ export function render({ widget, el, onEnd = () => {} }) {
       middles.set(each, middle);
       centre(each);
     }
+    if (hadFocus) all(root, "[data-focus]")[0]?.focus();
     if (hadFocus && !root.contains(document.activeElement))
       (all(root, '[data-arrows] [tabindex="0"]')[0] ?? root.querySelector("button"))?.focus();
   };
@@ -288,12 +292,12 @@ export function render({ widget, el, onEnd = () => {} }) {
   });
   const fieldChanged = (/** @type {Event} */ event) => {
     const target = targetOf(event);
-    if ((target.type === "range") !== (event.type === "input")) return;
+    if (target.matches(AT_ONCE) !== (event.type === "input")) return;
     const value = target.type === "checkbox" ? target.checked : target.value;
     if (target.dataset.do) say(target, target.dataset.do, { value });
   };
   root.addEventListener("change", fieldChanged);
-  root.addEventListener("input", fieldChanged); // of a slider, which says so while it moves
+  root.addEventListener("input", fieldChanged);
   root.addEventListener("submit", (event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.target);
@@ -333,7 +337,11 @@ export function render({ widget, el, onEnd = () => {} }) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const [spaced] = all(root, "[data-space]");
-    if (spaced && event.key === " " && !target.closest("button, summary, select, [type=text]")) {
+    if (
+      spaced &&
+      event.key === " " &&
+      !target.closest("button, summary, select, [type=text]:not([readonly])")
+    ) {
       event.preventDefault();
       if (!event.repeat) say(spaced, spaced.dataset.space ?? "");
       return;
@@ -341,7 +349,7 @@ export function render({ widget, el, onEnd = () => {} }) {
     const [keyed] = all(root, "[data-keys]");
     if (keyed && !event.repeat && /^[a-zA-Z]$/.test(event.key) && !target.matches(FIELDS)) {
       const [reached] = all(keyed, 'button[tabindex="0"]');
-      say(reached, keyed.dataset.keys ?? "", { key: event.key });
+      say(reached ?? keyed, keyed.dataset.keys ?? "", { key: event.key });
       return;
     }
     const button = target.closest("button");
