@@ -18,6 +18,7 @@ import { loadPredictors } from "./twins/predictors.js";
 /**
  * @import { Answers, Traits } from "../src/cloze/explorer/parts.js"
  * @import { Bytes } from "./load.js"
+ * @import { Yours } from "./train.js"
  * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 
@@ -161,9 +162,9 @@ async function main() {
     tally.hidden = !model.get("paid").length;
   });
   show(new Tally(/** @type {any} */ (model)), tally);
-  const trained = new PageTraining(settings.training, bytes, trainer(), (yours) =>
-    choice.take(yours),
-  );
+  const take = (/** @type {Yours} */ yours) => choice.take(yours);
+  const toTry = () => choice.choose("yours").then(() => location.assign("#yours"));
+  const trained = new PageTraining(settings.training, bytes, trainer(), take, toTry);
   show(new TrainingCurve(trained.curve), named("training"));
   const files = new Files(trained.files);
   show(files, named("files"));

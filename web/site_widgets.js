@@ -72,7 +72,9 @@ async function modelOf(name, state) {
   }
   if (name !== TRAINS) return new Model(state);
   const { PageTraining } = await import("./train.js");
-  return new PageTraining(state, bytes, new URL("web/engine/worker.js", FOLDER).href).curve;
+  const script = new URL("web/engine/worker.js", FOLDER).href;
+  const toTry = () => location.assign(new URL("index.html#yours", FOLDER));
+  return new PageTraining(state, bytes, script, () => {}, toTry).curve;
 }
 
 /**
