@@ -8,6 +8,7 @@ import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { run } from "./engine/crew.js";
 import { clear, load, store } from "./storage.js";
 
+/** @import { Moment } from "../src/cloze/widgets/browser/curve.js" */
 /** @import { Own, Progress, Trained } from "./engine/worker.js" */
 
 /**
@@ -18,8 +19,7 @@ import { clear, load, store } from "./storage.js";
  * @property {Record<string, number>} baselines
  * @property {[string, boolean][][]} line  By word: symbols, and whether they are hidden.
  * @property {string} masked  The line as the model reads it, _ for a gap.
- * @property {number | null} plateau
- * @property {[step: number, nats: number, filled: string[]][]} recorded  What another run has been through.
+ * @property {Moment[]} recorded  What another run has been through.
  * @property {string} corpus  The digest of the text.
  * @property {string | null} text  What is trained on and what is held out; null for corpus.gz.
  * @property {number} heldOut  How many characters at the end of the text are held out.
@@ -206,13 +206,12 @@ export class PageTraining {
   }
 
   #fresh() {
-    const { recipe, baselines, plateau, recorded, line } = { ...this.#settings, ...this.#own };
+    const { recipe, baselines, recorded, line } = { ...this.#settings, ...this.#own };
     return {
       steps: recipe.steps,
       points: /** @type {[number, number][]} */ ([]),
       measured: /** @type {[number, number][]} */ ([]),
       baselines,
-      plateau: this.#own ? null : plateau,
       recorded: this.#own ? [] : recorded,
       action: this.#rest,
       words: `step ${this.#run?.done ?? 0} of ${this.#run?.steps ?? recipe.steps}`,

@@ -69,7 +69,7 @@ def counting(corpus: Corpus, neighbours: int) -> float:
     answers = torch.full((len(held_out.labels[held_out.selected]), symbols), 1 / symbols)
     for used in range(neighbours + 1):
         context = partial(reader._context, offsets=NEAREST[:used])
-        asked, rows = context(held_out.inputs)[held_out.selected].unique(return_inverse=True)
+        asked, rows = torch.unique(context(held_out.inputs)[held_out.selected], return_inverse=True)
         counts = torch.zeros(len(asked), symbols)
         for batch in batches:
             read, labels = context(batch.inputs)[batch.selected], batch.labels[batch.selected]

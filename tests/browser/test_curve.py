@@ -81,7 +81,8 @@ def test_a_slider_goes_through_a_recorded_run_and_then_through_one_s_own(
         return str(slider["aria-valuetext"]), passed
 
     hint = "Drag the slider, and watch it learn."
-    noise = f"A recorded run after 0 steps, held-out loss 3.40 nats. {hint} 0 of 2 gaps right: the  zick"
+    noise = f"A recorded run after 0 steps, held-out loss 3.40 nats. {hint} 0 of 2 gaps right: "
+    noise += "the  zick"
     assert seen() == (noise, "")
     said, passed = seen(40)  # of 64: after 4.7 steps
     assert said.endswith("after 3 steps, held-out loss 2.00 nats. 1 of 2 gaps right: the qzick")

@@ -20,7 +20,7 @@ from tests.page.node import Node
 from tests.page.test_engine import SHARE, shared
 from web.browser import load_engine
 
-TEXT = "der alte mann ging langsam am fluss entlang und sass wieder nass im regen\n" * 40
+TEXT = "der alte mann ging langsam am fluss entlang und setzte sich in den regen\n" * 40
 KEPT = "is kept from your last visit"
 ENDED = "What ran in the background has ended; press Train mine or Resume, or reload the page."
 WORKERS = """

@@ -5,9 +5,7 @@
  *   model says there.
  */
 
-const WIDTH = 1200;
-const HEIGHT = 630; // as previews of links are
-const MARGIN = 60;
+const [WIDTH, HEIGHT, MARGIN] = [1200, 630, 60]; // pixels: as large as previews of links are
 /** @type {Filled} */
 const SPACE = { symbol: " ", hidden: false, guess: " " };
 
@@ -36,33 +34,32 @@ export async function share(lines, words) {
   const dip = (/** @type {string} */ colour) => {
     pen.fillStyle = colours.getPropertyValue(`--${colour}`);
   };
-  /** @type {(text: string, font: string, left: number, top: number, colour: string) => void} */
-  const write = (text, font, left, top, colour) => {
-    dip(colour);
+  /** @type {(text: string, font: string, left: number, top: number) => void} */
+  const write = (text, font, left, top) => {
     pen.font = `600 ${font}`;
     pen.fillText(text, left, top);
   };
   dip("paper");
   pen.fillRect(0, 0, WIDTH, HEIGHT);
-  write("I trained a language model on my own device", "48px system-ui", MARGIN, 130, "ink");
+  dip("ink");
+  write("I trained a language model on my own device", "48px system-ui", MARGIN, 130);
+  write(words, "26px system-ui", MARGIN, 540);
   lines.forEach((line, row) => {
     const symbols = line.flatMap((word) => [...word, SPACE]);
     const wide = (WIDTH - 2 * MARGIN) / symbols.length;
     symbols.forEach(({ symbol, hidden, guess = "" }, i) => {
       const [left, top] = [MARGIN + i * wide, 290 + 130 * row];
-      const right = guess === symbol;
-      dip(right ? "good" : "gap");
-      if (hidden) pen.fillRect(left, top - 1.5 * wide, wide - 1, 2 * wide);
-      write(
-        guess,
-        `${1.6 * wide}px ui-monospace, monospace`,
-        left,
-        top,
-        hidden && right ? "paper" : "ink",
-      );
+      const look = !hidden
+        ? ["paper", "ink"]
+        : guess === symbol
+          ? ["good", "paper"]
+          : ["gap", "ink"];
+      dip(look[0]);
+      pen.fillRect(left, top - 1.5 * wide, wide - 1, 2 * wide);
+      dip(look[1]);
+      write(guess, `${1.6 * wide}px ui-monospace, monospace`, left, top);
     });
   });
-  write(words, "26px system-ui", MARGIN, 540, "quiet");
   const picture = await new Promise((done) => canvas.toBlob(done));
   const file = new File([picture], "cloze.png", { type: "image/png" });
   if (!navigator.canShare?.({ files: [file] })) return save(file, file.name);
