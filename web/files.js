@@ -54,7 +54,11 @@ export default class Files extends Widget {
           ? `${offered} would take the place of your run; save that first to keep it.`
           : this.get("note"),
       ),
-      offered ? button(`Start over with ${offered}`, "again", { class: "primary" }) : "",
+      offered
+        ? button(`Start over with ${offered.replace("Your", "your")}`, "again", {
+            class: "primary",
+          })
+        : "",
     ]);
   }
 

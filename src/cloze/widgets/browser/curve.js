@@ -234,24 +234,27 @@ export default class TrainingCurve extends Widget {
     const ticks = Array.from({ length: Math.floor(highest) + 1 }, (_, nats) => nats);
     const steps = TICKS.map((share) => Math.round(this.#steps * share ** 2));
     const keys = [...(recorded.length ? ["recorded"] : []), "training", "held-out"];
-    const now = this.#moment ? x(this.#moment[0]) : null;
+    const [here] = this.#moment ? places([this.#moment]) : [];
+    const now = here?.split(" ")[0];
     const picture = element(
       "svg",
       { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": true },
       recorded.length ? line("recorded", [...places(recorded), "100 100", "0 100"]) : null,
       ...levels.map(({ nats }) => line("baseline", [`0 ${y(nats)}`, `100 ${y(nats)}`])),
       line("axis", ["0 0", "0 100", "100 100"]),
+      now ? line("ahead", [`${now} 0`, "100 0", "100 100", `${now} 100`]) : null,
       now ? line("moment", [`${now} 0`, `${now} 100`]) : null,
       line("training", places(points)),
       line("held-out", places(measured)),
       ...places(measured).map((place) => line("held-out dot", [place, place])),
+      here && this.#moment?.[1] && !this.#own.length ? line("moment dot", [here, here]) : null,
     );
     const curve = element(
       "div",
       { class: "curve", role: "img", "aria-label": label },
       picture,
       ...ticks.map((nats) => text("tick", 0, y(nats), nats)),
-      ...steps.map((step, i) => text("step", 100 * TICKS[i], 100, step || "step 0")),
+      ...steps.map((step, i) => text("below", 100 * TICKS[i], 100, step || "step 0")),
       text("key", 0, 100, join(["nats:", ...keys.map((key) => element("b", { class: key }, key))])),
       ...levels.map(({ name, nats, passed, words }) =>
         text(`level${passed ? " passed" : ""}${KNOWS[name] ? "" : " quiet"}`, 100, y(nats), words),

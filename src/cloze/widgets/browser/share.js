@@ -37,13 +37,13 @@ export async function share(lines, words) {
   /** @type {(text: string, font: string, left: number, top: number) => void} */
   const write = (text, font, left, top) => {
     pen.font = `600 ${font}`;
-    pen.fillText(text, left, top);
+    pen.fillText(text, left, top, WIDTH - 2 * MARGIN);
   };
   dip("paper");
   pen.fillRect(0, 0, WIDTH, HEIGHT);
-  dip("ink");
-  write("I trained a language model on my own device", "48px system-ui", MARGIN, 130);
-  write(words, "26px system-ui", MARGIN, 540);
+  dip("both");
+  write("I trained a language model on my own device", "46px system-ui", MARGIN, 140);
+  write(words, "26px system-ui", MARGIN, 530);
   lines.forEach((line, row) => {
     const symbols = line.flatMap((word) => [...word, SPACE]);
     const wide = (WIDTH - 2 * MARGIN) / symbols.length;
