@@ -40,6 +40,7 @@ export default class Files extends Widget {
     );
     if (this.get("kept")) saves.push(button("Forget the run", "forget"));
     else if (own) saves.push(button("Back to the series’ text", "forget"));
+    if (offered) saves.push(button(`Start over with ${offered.replace("Your", "your")}`, "again"));
     return join([
       form(
         "read",
@@ -51,14 +52,9 @@ export default class Files extends Widget {
       element("div", { class: "row" }, ...saves),
       status(
         offered
-          ? `${offered} would take the place of your run; save that first to keep it.`
+          ? `${offered} would take the place of your run; save that to keep it.`
           : this.get("note"),
       ),
-      offered
-        ? button(`Start over with ${offered.replace("Your", "your")}`, "again", {
-            class: "primary",
-          })
-        : "",
     ]);
   }
 

@@ -222,7 +222,7 @@ def test_a_text_of_one_s_own_goes_to_python_and_back(
     begun.save(path)
     choose(files, path)
     expect(files.get_by_role("status")).to_have_text(
-        "python.safetensors would take the place of your run; save that first to keep it."
+        "python.safetensors would take the place of your run; save that to keep it."
     )
     press(files, "Start over with python.safetensors")
     expect(files.get_by_role("alert")).to_have_text(

@@ -29,7 +29,7 @@ STILL = 16
 """Every sixteenth moment of a recorded run is shown where nothing runs."""
 MOST_WRITTEN = 10_000
 """The longest text in characters that is written into a notebook, for a page to train on."""
-LINE = "[th]e old man walk[e]d slow[l]y al[o]ng [the] ri[v]er in the ra[i]n"
+LINE = "th[e] old m[a]n walk[e]d slow[l]y al[o]ng [the] ri[v]er in the ra[i]n"
 """What a model of characters fills while it learns."""
 Moment = tuple[int, float, Sequence[str]]
 """After how many steps, the held-out loss in nats, and what a run put into the gaps of a line."""

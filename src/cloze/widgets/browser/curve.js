@@ -230,7 +230,7 @@ export default class TrainingCurve extends Widget {
       return { name, nats, passed, words: `${KNOWS[name] ?? name} ${inNats(nats)}` };
     });
     const lines = levels.map(({ words, passed }) => words + (passed ? ", passed" : ""));
-    const label = `Loss curve. ${this.#caption || this.get("words")} Lines: ${lines.join("; ")}`;
+    const label = [`Loss curve. ${this.#caption || this.get("words")}`, ...lines].join("; ");
     const ticks = Array.from({ length: Math.floor(highest) + 1 }, (_, nats) => nats);
     const steps = TICKS.map((share) => Math.round(this.#steps * share ** 2));
     const keys = [...(recorded.length ? ["recorded"] : []), "training", "held-out"];
