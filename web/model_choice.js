@@ -5,10 +5,10 @@ import { choice, element } from "../src/cloze/widgets/browser/element.js";
 import { Model, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { counted, percent } from "../src/cloze/widgets/browser/words.js";
 import { engineOf } from "./engine/engine.js";
+import { SERIES as SERIES_TEXT } from "./train.js";
 import { Readers } from "./twins/answers.js";
 import { MaskedPredictor } from "./twins/predictors.js";
 import { CHARACTERS } from "./twins/symbols.js";
-import { SERIES as SERIES_TEXT } from "./train.js";
 import { Words } from "./words.js";
 
 /**
