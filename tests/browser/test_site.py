@@ -152,7 +152,7 @@ def test_the_trainings_of_a_notebook_train(address: str, reader: Page) -> None:
     little, whole = reader.locator(".living[data-widget=TrainingCurve]").all()
     for place, shown in ((little, "held-out loss"), (whole, "training loss")):
         place.scroll_into_view_if_needed()
-        place.get_by_role("button", name="Start").click()
+        place.get_by_role("button", name="Train mine").click()
         expect(place.locator("p.number")).to_contain_text(shown)
         place.get_by_role("button", name="Stop").click()
         expect(place.get_by_role("button", name="Resume")).to_be_visible()
