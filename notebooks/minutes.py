@@ -4,7 +4,8 @@ It is stated in three files: the notebook itself, the README and INSTRUCTORS.md.
 
 Prose and printed output are read at 200 words a minute and code at 8 lines a minute. The minutes of
 an exercise stand beside its reference solution; they are a reader's estimate of what a beginner
-takes. What is folded away is for the curious: its words are shown apart and are not in the minutes.
+takes. What is folded away is for the curious: its words are shown apart and are not in the minutes,
+and neither is code that JupyterLab folds, such as imports.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def reading(path: Path) -> Reading:
     code = [
         cell
         for cell in cells
-        if cell.cell_type == "code" and "colab" not in cell.metadata.get("tags", [])
+        if cell.cell_type == "code" and not cell.metadata.get("jupyter", {}).get("source_hidden")
     ]
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     exercises = exercises_of(path.stem[3:]).values()

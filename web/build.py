@@ -26,7 +26,7 @@ from cloze.explorer import Gap, MaskExplorer
 from cloze.explorer.widget import EXAMPLES, Example
 from cloze.files import FileError
 from cloze.heads import MaskedLM
-from cloze.lessons.training import plateau, results
+from cloze.lessons.training import results
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe, TrainingRun
@@ -183,13 +183,9 @@ def training() -> dict[str, object]:
     corpus = Corpus.load()
     run = TrainingRun(MaskedLM(), corpus)
     baselines = baseline_losses(corpus, run.held_out)
-    curve = TrainingCurve(
-        run,
-        {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
-        plateau=plateau.own_position(corpus, run.held_out),
-        examples=results.examples(),
-    )
-    alone = curve.alone()
+    levels = {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")}
+    levels["six neighbours"] = results.six_neighbours()
+    alone = TrainingCurve(run, levels, recorded=results.moments()).alone()
     assert alone is not None
     return alone
 

@@ -1,6 +1,7 @@
 // What is beside the loss curve: a text of one's own to train on, and files to save and to load.
 
 import { button, element, form, join, status } from "../src/cloze/widgets/browser/element.js";
+import { save } from "../src/cloze/widgets/browser/share.js";
 import { ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 
 /** @import { Own } from "./engine/worker.js" */
@@ -10,11 +11,13 @@ import { ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
  * @property {string} note  What has become of a text or a file.
  * @property {string} own  The name of the text of one's own, "" for the series'.
  * @property {boolean} kept  Whether there is a run.
+ * @property {string} offered  The name of what would take its place, "" if there is nothing.
  *
  * @typedef {object} Answers
  * @property {(given: Own) => Promise<void>} read
  * @property {(given: Own) => Promise<void>} load
  * @property {(wanted: { what: "run" | "model" | "text" }) => Promise<Own>} save
+ * @property {() => Promise<void>} again  Forgets the run, and takes in what is offered.
  * @property {() => Promise<void>} forget
  */
 
@@ -25,7 +28,7 @@ export default class Files extends Widget {
   static presents = false;
 
   markup() {
-    const own = this.get("own");
+    const [own, offered] = [this.get("own"), this.get("offered")];
     const field = element("textarea", {
       name: "text",
       rows: 4,
@@ -37,6 +40,7 @@ export default class Files extends Widget {
     );
     if (this.get("kept")) saves.push(button("Forget the run", "forget"));
     else if (own) saves.push(button("Back to the series’ text", "forget"));
+    if (offered) saves.push(button(`Start over with ${offered.replace("Your", "your")}`, "again"));
     return join([
       form(
         "read",
@@ -46,7 +50,11 @@ export default class Files extends Widget {
         button("Open a file …", "choose"),
       ),
       element("div", { class: "row" }, ...saves),
-      status(this.get("note") || null),
+      status(
+        offered
+          ? `${offered} would take the place of your run; save that to keep it.`
+          : this.get("note"),
+      ),
     ]);
   }
 
@@ -72,11 +80,11 @@ export default class Files extends Widget {
   /** @param {{ what: "run" | "model" | "text" }} wanted */
   async do_save(wanted) {
     const { file, name } = await this.ask("save", wanted);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = name;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    save(file, name);
+  }
+
+  do_again() {
+    return this.ask("again");
   }
 
   do_forget() {

@@ -5,6 +5,7 @@ import { choice, element } from "../src/cloze/widgets/browser/element.js";
 import { Model, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { counted, percent } from "../src/cloze/widgets/browser/words.js";
 import { engineOf } from "./engine/engine.js";
+import { SERIES as SERIES_TEXT } from "./train.js";
 import { Readers } from "./twins/answers.js";
 import { MaskedPredictor } from "./twins/predictors.js";
 import { CHARACTERS } from "./twins/symbols.js";
@@ -72,8 +73,8 @@ export class ModelChoice {
   }
 
   /**
-   * Take in a model that has been trained, and let it guess. The series' models have learned another
-   * text, so they are not asked beside it.
+   * Take in a model that has been trained, and let it guess. The series' models are asked beside it if
+   * it has learned the same text; of another text they know nothing.
    * @param {Yours} yours
    */
   async take({ config, parameters, steps, heldOut, text, frequencies }) {
@@ -81,7 +82,8 @@ export class ModelChoice {
     const baseline = frequencies
       ? { probabilities: frequencies, text: "your text" }
       : this.series.both.baseline;
-    this.#yours = { [YOURS]: new MaskedPredictor(engine, YOURS, CHARACTERS, baseline) };
+    const beside = text === SERIES_TEXT ? this.series : {};
+    this.#yours = { ...beside, [YOURS]: new MaskedPredictor(engine, YOURS, CHARACTERS, baseline) };
     const loss = heldOut === null ? "" : `, held-out loss ${heldOut.toFixed(2)} nats`;
     this.model.set("yours", `${counted(steps, "step")} on ${text}${loss}`);
     this.model.set("who", YOURS);

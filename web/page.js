@@ -19,6 +19,7 @@ import { loadPredictors } from "./twins/predictors.js";
 /**
  * @import { Answers, Traits } from "../src/cloze/explorer/parts.js"
  * @import { Bytes } from "./load.js"
+ * @import { Yours } from "./train.js"
  * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 
@@ -166,18 +167,18 @@ async function main() {
     follows = false;
     if (address !== location.hash) history.replaceState(null, "", address);
   });
-  const take = () => {
+  const played = () => {
     const { truth, words, masked, focus } = gap.state;
     if (!follows || !gap.over || gap.wide) return;
-    const played = { truth, words, masked, focus, hands: { [focus]: { [gap.typed]: 1 } } };
-    before = written({ state: { ...explorer.state, ...played } });
-    model.assign({ ...played, revealed: true });
+    const shown = { truth, words, masked, focus, hands: { [focus]: { [gap.typed]: 1 } } };
+    before = written({ state: { ...explorer.state, ...shown } });
+    model.assign({ ...shown, revealed: true });
   };
-  gap.listen(take);
-  take();
-  const trained = new PageTraining(settings.training, bytes, trainer(), (yours) =>
-    choice.take(yours),
-  );
+  gap.listen(played);
+  played();
+  const take = (/** @type {Yours} */ yours) => choice.take(yours);
+  const toTry = () => choice.choose("yours").then(() => location.assign("#yours"));
+  const trained = new PageTraining(settings.training, bytes, trainer(), take, toTry);
   show(new TrainingCurve(trained.curve), named("training"));
   const files = new Files(trained.files);
   show(files, named("files"));

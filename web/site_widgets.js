@@ -83,7 +83,8 @@ async function modelOf(name, state) {
   }
   if (name !== TRAINS) return new Model(state);
   const { PageTraining } = await import("./train.js");
-  return new PageTraining(state, bytes, WORKER).curve;
+  const toTry = () => location.assign(new URL("index.html#yours", FOLDER));
+  return new PageTraining(state, bytes, WORKER, () => {}, toTry).curve;
 }
 
 /**

@@ -8,6 +8,7 @@ import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { run } from "./engine/crew.js";
 import { clear, load, store } from "./storage.js";
 
+/** @import { Moment } from "../src/cloze/widgets/browser/curve.js" */
 /** @import { Own, Progress, Trained } from "./engine/worker.js" */
 
 /**
@@ -18,8 +19,7 @@ import { clear, load, store } from "./storage.js";
  * @property {Record<string, number>} baselines
  * @property {[string, boolean][][]} line  By word: symbols, and whether they are hidden.
  * @property {string} masked  The line as the model reads it, _ for a gap.
- * @property {number | null} plateau
- * @property {any} examples
+ * @property {Moment[]} recorded  What another run has been through.
  * @property {string} corpus  The digest of the text.
  * @property {string | null} text  What is trained on and what is held out; null for corpus.gz.
  * @property {number} heldOut  How many characters at the end of the text are held out.
@@ -28,8 +28,8 @@ import { clear, load, store } from "./storage.js";
  * frequent each symbol is in a text of one's own.
  * @typedef {Trained & { text: string, frequencies?: number[] }} Yours
  *
- * What the worker computes from a text of one's own.
- * @typedef {{ sha256: string, baselines: Record<string, number>, frequencies: number[] }} Found
+ * What the worker finds in a text of one's own: also a line of it, as in the settings.
+ * @typedef {{ sha256: string, baselines: Record<string, number>, frequencies: number[] } & Pick<Settings, "line" | "masked">} Found
  *
  * What is stored of a training: its file, and how far it has come.
  * @typedef {{ file: Blob, done: number, steps: number }} Run
@@ -37,10 +37,11 @@ import { clear, load, store } from "./storage.js";
 
 const POINTS = 150;
 const SILENCE = 60; // seconds without a word after which a worker that has something to do counts as dead
-const SERIES = "the series’ text";
+export const SERIES = "the series’ text";
 const NO_SEAL = "A browser seals files only on pages that came over https.";
-const ENDED = "What ran in the background has ended; press Start or Resume, or reload the page.";
-const NOTHING = { note: "", own: "", kept: false };
+const ENDED =
+  "What ran in the background has ended; press Train mine or Resume, or reload the page.";
+const NOTHING = { note: "", own: "", kept: false, offered: "" };
 
 /** A worker that trains, or answers for the words' encoder, and what is expected of it. */
 export class Thread {
@@ -147,6 +148,8 @@ export class PageTraining {
   #measured = [];
   /** @type {Promise<unknown>} */
   #turn = Promise.resolve();
+  /** @type {() => Promise<void>} */
+  #offered = async () => {}; // takes in what would take the place of a run
 
   /**
    * @param {Settings} settings
@@ -154,8 +157,9 @@ export class PageTraining {
    * @param {string | Blob} script  The worker's, or its address.
    * @param {(yours: Yours) => unknown} onModel  Is given what there is to play with whenever a training
    *   has stopped, finished or been loaded, and whenever a model has been loaded.
+   * @param {() => unknown} onTry  Goes to where one plays with it.
    */
-  constructor(settings, bytes, script, onModel = () => {}) {
+  constructor(settings, bytes, script, onModel, onTry) {
     this.#settings = settings;
     this.#bytes = bytes;
     this.#onModel = onModel;
@@ -169,12 +173,14 @@ export class PageTraining {
     this.curve = new Model(this.#fresh(), {
       start: () => this.#inTurn(() => this.#begin()),
       stop: () => this.thread.go(false),
+      try: onTry,
     });
     this.files = new Model(NOTHING, {
       /** @param {Own} given  A text. */
-      read: (given) => this.#inTurn(() => this.#readOwn(given)),
+      read: (given) => this.#inTurn(() => this.#unless(given, () => this.#readOwn(given))),
       /** @param {Own} given  A run or a model. */
-      load: (given) => this.#inTurn(() => this.#load(given)),
+      load: (given) => this.#inTurn(() => this.#unless(given, () => this.#load(given))),
+      again: () => this.#inTurn(() => this.#forget().then(this.#offered)),
       /** @param {{ what: "run" | "model" | "text" }} wanted */
       save: ({ what }) => this.#inTurn(() => this.#save(what)),
       forget: () => this.#inTurn(() => this.#forget()),
@@ -196,20 +202,19 @@ export class PageTraining {
 
   /** What the button does next. */
   get #rest() {
-    return this.#run ? "Resume" : "Start";
+    return this.#run ? "Resume" : "Train mine";
   }
 
   #fresh() {
-    const { recipe, baselines, plateau, examples, line } = this.#settings;
+    const { recipe, baselines, recorded, line } = { ...this.#settings, ...this.#own };
     return {
       steps: recipe.steps,
       points: /** @type {[number, number][]} */ ([]),
       measured: /** @type {[number, number][]} */ ([]),
       baselines,
-      plateau,
-      examples,
-      action: "Start",
-      words: `step 0 of ${recipe.steps}`,
+      recorded: this.#own ? [] : recorded,
+      action: this.#rest,
+      words: `step ${this.#run?.done ?? 0} of ${this.#run?.steps ?? recipe.steps}`,
       line,
       filled: /** @type {string[]} */ ([]),
       failure: "",
@@ -232,7 +237,7 @@ export class PageTraining {
     try {
       const module = await this.#bytes("engine.wasm");
       if (!thread.hired) await this.#read();
-      const { config, recipe, masked: line } = this.#settings;
+      const { config, recipe, masked: line } = { ...this.#settings, ...this.#own };
       const crew = { workers: await most(), script: thread.script };
       const given = { module, config, recipe, line, run: this.#run?.file, ...crew };
       const { recipe: its, progress, trained } = await thread.ask("begin", given);
@@ -263,7 +268,7 @@ export class PageTraining {
     this.thread.hire();
     const { report, ...found } = await this.thread.ask("read", { own, length, module });
     this.#own = { name, ...found };
-    this.curve.assign({ baselines: found.baselines, plateau: null });
+    this.curve.assign({ ...this.#fresh(), action: this.curve.get("action") });
     this.files.assign({ own: name, note: `${name}: ${report}.` });
   }
 
@@ -281,15 +286,16 @@ export class PageTraining {
     const heldOut = this.#measured.at(-1);
     if (heldOut) words.push(`held-out loss ${heldOut[1].toFixed(2)} nats`);
     const left = (seconds / done) * (steps - done);
-    if (done && left) words.push(`about ${left.toFixed(0)} seconds left`);
+    if (!ended && done) words.push(`about ${left.toFixed(0)} seconds left`);
     else if (done) words.push(`${seconds.toFixed(0)} seconds`);
-    const stopped = done ? "Resume" : "Start";
+    const stopped = done ? "Resume" : "Train mine";
+    const end = this.#stored ? "Try yours" : "Finished";
     this.curve.assign({
       steps,
       points: averaged(this.#losses, steps),
       measured: [...this.#measured],
       words: words.join(", "),
-      action: finished ? "Finished" : this.thread.wanted || !ended ? "Stop" : stopped,
+      action: finished ? end : this.thread.wanted || !ended ? "Stop" : stopped,
       filled,
     });
   }
@@ -313,37 +319,37 @@ export class PageTraining {
     const [run, own] = await Promise.all([load("run"), load("text")]);
     if (!run) return;
     [this.#run, this.#own] = [run, own];
-    const { done, steps } = run;
-    const { baselines, plateau = null } = own ?? this.#settings;
-    this.curve.assign({ action: "Resume", words: `step ${done} of ${steps}`, baselines, plateau });
+    this.curve.assign(this.#fresh());
     this.files.assign({
       own: own?.name ?? "",
       kept: true,
-      note: `A run of ${done} steps on ${own?.name ?? SERIES} is kept from your last visit; Resume brings it back.`,
+      note: `A run of ${run.done} steps on ${own?.name ?? SERIES} is kept from your last visit; Resume brings it back.`,
     });
+    if (location.hash === "#yours") await this.#ready(); // from another page, to play with it
   }
 
   // ── what the files' widget asks for ───────────────────────────────────────────────────────────
 
-  /** Nothing is put in the place of what has been trained. */
-  #mustBeFree() {
-    if (this.#run || this.thread.begun)
-      throw new ValueError("There is a run already; save it, forget it, and try again.");
-    this.thread.dismiss();
+  /**
+   * Take in a text or a file, or offer to where a run would be lost.
+   * @param {Own} given
+   * @param {() => Promise<void>} take
+   */
+  #unless({ name }, take) {
+    this.#offered = take;
+    if (this.#run || this.thread.begun) this.files.assign({ offered: name });
+    else return take();
   }
 
   /** @param {Own} given */
   async #readOwn(given) {
-    this.#mustBeFree();
-    this.#own = given;
-    this.curve.assign(this.#fresh());
+    this.thread.dismiss();
     this.files.assign({ ...NOTHING, note: `Reading ${given.name} …` });
+    this.#own = given;
     try {
       await this.#read();
     } catch (error) {
-      this.#own = undefined;
-      this.thread.dismiss();
-      this.files.assign(NOTHING);
+      await this.#forget();
       throw error;
     }
   }
@@ -351,7 +357,7 @@ export class PageTraining {
   /** @param {Own} given */
   async #load(given) {
     if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
-    this.#mustBeFree();
+    this.thread.dismiss();
     const { corpus: series } = this.#settings;
     const own = this.#own;
     this.thread.hire();
@@ -377,7 +383,7 @@ export class PageTraining {
       await this.#ready();
     } catch (error) {
       [this.#own, this.#run] = [own, undefined];
-      this.curve.assign({ action: this.#rest });
+      this.curve.assign(this.#fresh());
       throw error;
     }
     const note = `${given.name} is loaded; Resume goes on with it.`;
@@ -389,7 +395,8 @@ export class PageTraining {
   async #save(what) {
     if (what === "text" && this.#own) return { file: this.#own.file, name: "mine.txt" };
     const { begun } = this.thread;
-    if (!this.#run && !begun) throw new ValueError("Nothing has been trained yet; press Start.");
+    if (!this.#run && !begun)
+      throw new ValueError("Nothing has been trained yet; press Train mine.");
     if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
     if (what === "run" && begun) await this.thread.ask("keep");
     if (what === "run" && this.#run) return { file: this.#run.file, name: "mine.run.safetensors" };

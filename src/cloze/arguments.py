@@ -66,7 +66,6 @@ Finite = _such(lambda x: x.numel() > 0 and bool(x.isfinite().all()), "of finite 
 """For tensors that are measured: NaN would be answered with a number."""
 NotNaN = _such(lambda x: not x.isnan().any(), "without NaN")
 Some = _such(lambda several: len(several) > 0, "with at least one")
-NotNegative = _such(lambda x: bool((x >= 0).all()), "of numbers of at least 0")
 
 Probability = Annotated[float, between(0, 1)]
 Temperature = Annotated[float, between(0, 100)]

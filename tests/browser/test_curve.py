@@ -41,14 +41,12 @@ def test_the_picture_holds_every_number_and_no_markup_from_names(
         Record(n, n * 64, n * 0.1, 3 / n, 2.0 if n == 12 else None) for n in range(1, 13)
     ]
     page = check(hand(TrainingCurve(run, {"<b>unigram": 2.80})))
-    [name] = [each for each in page.select(".curve .end") if "unigram" in each.get_text()]
+    [name] = page.select(".curve .level")
     assert name.get_text() == "<b>unigram 2.80"
-    [dot] = page.select("circle")
-    assert float(str(dot["cx"])) == 720 - 12
-    below = 320 - 40
-    assert float(str(dot["cy"])) == pytest.approx(below - (below - 12) * 2 / 3.6, abs=0.1)
-    [training] = page.select("polyline.training")
-    assert len(str(training["points"]).split()) == 12
+    [dot] = page.select(".dot")
+    assert str(dot["d"]).startswith(f"M100.00 {100 * (1 - 2 / 3.6):.2f}L")
+    [training] = page.select(".curve path.training")
+    assert len(str(training["d"]).split("L")) == 12
 
 
 def test_what_is_right_is_marked(hand: Take, run: TrainingRun) -> None:
@@ -62,20 +60,39 @@ def test_what_is_right_is_marked(hand: Take, run: TrainingRun) -> None:
     [line] = check(driven).select(".filling")
     assert line["aria-label"] == "1 of 3 gaps right: the q ick fex"
     assert [each.get_text() for each in line.select(".hit")] == ["q"]
-    assert [each.get_text() for each in line.select(".miss")] == ["␣", "e"]
+    assert [each.get_text() for each in line.select(".miss")] == ["\xa0", "e"]
 
 
-def test_it_names_the_plateau_and_shows_what_a_loss_looks_like(
+def test_a_slider_goes_through_a_recorded_run_and_then_through_one_s_own(
     hand: Take, run: TrainingRun
 ) -> None:
-    words = [[["a", False], ["b", True]], [["c", True]]]
-    examples = {"lines": [words], "filled": [(2.6, [["b", " "]]), (0.9, [["b", "c"]])]}
-    curve = TrainingCurve(run, {"unigram": 2.8}, plateau=2.62, examples=examples)
-    page = check(hand(curve))
-    [picture] = page.select("[role=img]:has(svg)")
-    assert "plateau: own position 2.62" in picture.get_text()
-    heard = "Lines: unigram 2.80; plateau: own position 2.62"
-    assert str(picture["aria-label"]).endswith(heard)
-    assert [each.get_text() for each in page.select(".levels p")] == ["2.6 nats", "0.9 nats"]
-    told = [each["aria-label"] for each in page.select(".levels .filling")]
-    assert told == ["1 of 2 gaps right: ab  ", "2 of 2 gaps right: ab c"]
+    recorded = [(0, 3.4, " z"), (3, 2.0, "qz"), (12, 1.0, "qu")]
+    levels = {"unigram": 2.8, "six neighbours": 1.3}
+    curve = TrainingCurve(run, levels, line="the [qu]ick", recorded=recorded)
+    driven = hand(curve)
+
+    def seen(value: int | None = None) -> tuple[str, str]:
+        if value is not None:
+            driven.act("seek", value=str(value))
+        page = check(driven)
+        [slider] = page.select("[type=range]")
+        passed = " ".join(each.get_text() for each in page.select(".passed"))
+        assert (", passed" in str(page.select(".curve")[0]["aria-label"])) == bool(passed)
+        return str(slider["aria-valuetext"]), passed
+
+    hint = "Drag the slider, and watch it learn."
+    noise = f"A recorded run after 0 steps, held-out loss 3.40 nats. {hint} 0 of 2 gaps right: "
+    noise += "the  zick"
+    assert seen() == (noise, "")
+    said, passed = seen(40)  # of 64: after 4.7 steps
+    assert said.endswith("after 3 steps, held-out loss 2.00 nats. 1 of 2 gaps right: the qzick")
+    assert passed == "letters 2.80"
+    assert seen(64)[1] == "letters 2.80 words 1.30"
+    assert driven.page.evaluate("widget.get('action')") == "Train mine"
+    driven.tell(points=[(1, 3.3)], filled=["x", "x"], words="step 1 of 12", action="Stop")
+    driven.tell(points=[(9, 1.9)], filled=["q", "x"], words="step 9 of 12")
+    assert seen() == ("step 9 of 12 1 of 2 gaps right: the qxick", "")
+    assert seen(30)[0] == "Your run after 1 step. 0 of 2 gaps right: the xxick"
+    assert seen(64)[0].startswith("step 9 of 12"), "it follows again"
+    driven.tell(points=[], filled=[], words="step 0 of 12", action="Train mine")
+    assert seen() == (noise, "")

@@ -15,7 +15,6 @@ from playwright.sync_api import Page
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES, VIEWS
-from cloze.loss import to_bits
 from cloze.prediction.answers import occlusion, top_k
 from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import GAP, VOCABULARY
@@ -162,7 +161,7 @@ def test_a_click_masks_at_once_and_only_the_newest_question_is_answered(
     assert "What is at position 9?" in driven.html
     page.wait_for_function("asked.length === 3")
     page.evaluate(LET, 2)
-    page.wait_for_function("widget.html.includes('hiding one more')")
+    page.wait_for_function("widget.html.includes('masking one more')")
 
 
 def test_a_model_that_fails_says_so_until_it_answers_again(
@@ -202,7 +201,7 @@ def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
     driven.tell(masked={0, 4}, focus=4)
     heads, rows = chart(driven)
     costs = [explorer.predictions[direction].known_costs[1] for direction in DIRECTIONS]
-    paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
+    paid = [f"costs {cost:.2f} nats" for cost in costs]
     titles = [
         "from the left, sees only what is before the gap, ",
         "from the right, sees only what is after the gap, ",
@@ -237,13 +236,13 @@ def test_on_the_line_is_seen_what_the_answer_leans_on(hand: Take) -> None:
     assert len(shaded) == 19
     darkest = max(shaded.values(), key=lambda b: int(b["style"].split()[1].rstrip("%")))
     assert darkest["data-with-at"] == "13"
-    assert f"if hidden: +{costs[13]:.2f} nats" in darkest["aria-label"]
-    assert f"hiding one more character costs, in nats: u at 13 +{costs[13]:.2f}" in driven.html
+    assert f"if masked: +{costs[13]:.2f} nats" in darkest["aria-label"]
+    assert f"masking one more character costs, in nats: u at 13 +{costs[13]:.2f}" in driven.html
     driven.act("toggle", at="2")
     driven.act("focus", at="0")
     assert "occlusion" not in driven.html
     driven.tell(line="umb_ella")
-    assert "hiding one more character changes the answer by, in nats: " in driven.html
+    assert "masking one more character changes the answer by, in nats: " in driven.html
 
 
 def test_the_loss_is_the_formula_with_its_numbers(driven: Hand, explorer: MaskExplorer) -> None:

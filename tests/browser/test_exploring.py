@@ -74,24 +74,26 @@ def test_a_notebook_comes_back_alive_and_without_its_kernel_asleep(
     lab.page.wait_for_timeout(1000)  # for what JupyterLab writes once it knows the kernel
     dirty = "({ context }) => context.model.dirty"
     assert lab.tell(dirty) is False, "who has only read it is asked nothing when closing it"
-    letters = lab.output(3).locator(".cloze-root button.letter")
-    asleep = lab.output(3).get_by_text("run this cell: Shift + Enter")
+    prose = lab.page.locator(".jp-RenderedMarkdown p").first
+    assert prose.evaluate("each => each.offsetWidth") == 48 * 14, "some 90 characters"
+    letters = lab.output(2).locator(".cloze-root button.letter")
+    asleep = lab.output(2).get_by_text("run this cell: Shift + Enter")
     expect(asleep).to_be_visible()
-    lab.tell("({ content }) => void (content.activeCellIndex = 5)")
+    lab.tell("({ content }) => void (content.activeCellIndex = 4)")
     lab.command("notebook:run-all-above")
     lab.command("notebook:run-cell")
     letters.nth(1).click()
     expect(letters.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(asleep).to_be_hidden()
     assert lab.tell(dirty) is True
-    expect(lab.output(3).locator(".leans")).not_to_be_empty()  # the kernel has nothing left to do
+    expect(lab.output(2).locator(".leans")).not_to_be_empty()  # the kernel has nothing left to do
     lab.save()
     lab.open()
     expect(letters.nth(1)).to_have_attribute("aria-pressed", "true")
     lab.end_kernels()
     lab.open()
     expect(asleep).to_be_visible()
-    error = lab.output(3).get_by_text("model not found")
+    error = lab.output(2).get_by_text("model not found")
     expect(error).to_have_count(1)
     expect(error).to_be_hidden()
 

@@ -258,7 +258,7 @@ DONE: dict[str, tuple[list[str], str]] = {
     "Hide a letter": (['.letter[data-with-at="1"]'], "Position 1"),
     "15% are asked": (["text='1000 times'"], "Draw 1000"),
     "make the question": (["summary", "text='Draw again'"], "Draw 2"),
-    "Every position": (['[aria-label="position 2, e"]'], "Position 2, e, sees 11 of 11"),
+    "Every position": (['[aria-label="position 2, e"]'], "Position 2, e, sees 3 of 11"),
     "It learns": (["text='Start'", "text='Stop'"], "Resume"),
     "Two questions": (["[type=radio] >> nth=0"], "1 answered"),
     "the room against": ([".letters button >> nth=0"], "Your letter: "),
@@ -299,7 +299,7 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     screen.locator(".keys button").first.click()
     screen.get_by_role("button", name="Reveal").click()
     score = lecture.open("Who placed the best bets")
-    expect(score.get_by_role("status")).to_contain_text("in bits per gap")
+    expect(score.get_by_role("status")).to_contain_text("in nats per gap")
 
 
 @longer

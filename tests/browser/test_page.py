@@ -59,7 +59,7 @@ def line(page: Page) -> str:
     """Read the line off the page."""
     said = page.locator("#explorer .letter").evaluate_all("all => all.map(each => each.ariaLabel)")
     symbols = (re.sub(r"^position \d+, (masked, the truth is )?", "", each) for each in said)
-    symbols = (re.sub(r", (if hidden|attention|[\d.]+ nats).*", "", each) for each in symbols)
+    symbols = (re.sub(r", (if masked|attention|[\d.]+ nats).*", "", each) for each in symbols)
     return "".join(" " if each == "space" else each for each in symbols)
 
 

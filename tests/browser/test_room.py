@@ -99,21 +99,21 @@ def test_the_room_stands_beside_the_readers_once_revealed(
     explorer.hands = {1: {"b": 3, "c": 1}}
     driven.tell()
     assert not read(driven.html).select("table")
-    assert "a character without hands costs 7.13 bits" in driven.html
+    assert "a character without hands costs 4.94 nats" in driven.html
     driven.act("reveal")
     table = assert_usable(driven.html).select_one("table.chart")
     assert table is not None
     heads = [head.get_text() for head in table.select("thead th")]
     room = bet(3, 1)
-    assert heads[-1] == f"the room costs {-math.log(room):.2f} nats = {-math.log2(room):.2f} bits"
+    assert heads[-1] == f"the room costs {-math.log(room):.2f} nats"
     cells = [row.select("td")[-1].get_text() for row in table.select("tbody tr")]
     names = [str(row["data-key"]) for row in table.select("tbody tr")]
     shown = dict(zip(names, cells, strict=True))
     assert [shown[letter] for letter in "bca"] == [f"{room:.2f}", f"{bet(1, 3):.2f}", "0.01"]
-    assert f"The room: {room:.2f} for the truth, {-math.log2(room):.2f} bits." in driven.html
+    assert f"The room: {room:.2f} for the truth, {-math.log(room):.2f} nats." in driven.html
     assert "The room: b 3, c 1. One extra hand is shared by all 28 characters" in driven.html
-    tally = f"the room {-math.log2(room):.2f}, left {-math.log2(OTHER):.2f}, both 0.51. Best: both."
-    assert f"After 1 gap, in bits per gap: {tally}" in driven.html
+    tally = f"the room {-math.log(room):.2f}, left {-math.log(OTHER):.2f}, both 0.36. Best: both."
+    assert f"After 1 gap, in nats per gap: {tally}" in driven.html
     assert len(explorer.paid) == 1
 
 
@@ -180,9 +180,9 @@ def test_a_tally_goes_on_over_lines_and_explorers_until_it_is_started_over(hand:
     first.line, first.masked = "bbbb", {0}
     reveal(hand(first), 0, d=1)
     assert second.paid == first.paid == tally.paid
-    room = [-math.log2(p) for p in (bet(1), bet(3, 1), bet(0, 1))]
-    both = [-math.log2(p) for p in (0.7, OTHER, 0.7)]
-    means = {"room": sum(room) / 3, "left": -math.log2(OTHER), "both": sum(both) / 3}
+    room = [-math.log(p) for p in (bet(1), bet(3, 1), bet(0, 1))]
+    both = [-math.log(p) for p in (0.7, OTHER, 0.7)]
+    means = {"room": sum(room) / 3, "left": -math.log(OTHER), "both": sum(both) / 3}
     assert repr(tally) == "Tally(3 gaps)"
     driven = hand(tally)
     rows = [[cell.get_text() for cell in row(["th", "td"])] for row in check(driven)("tr")]
@@ -198,15 +198,13 @@ def test_a_tally_goes_on_over_lines_and_explorers_until_it_is_started_over(hand:
 
 
 def test_means_are_over_the_gaps_at_which_somebody_was_asked(hand: Take) -> None:
-    bit = math.log(2)
     costs = [{"room": 1, "left": 4, "both": 0.5}, {"room": 2, "left": 1, "both": 0.5, "truth": 0}]
     tally = Tally()
     tally.paid = [
-        {"line": "ab", "at": at, "n_hands": 2, "costs": {name: n * bit for name, n in each.items()}}
-        for at, each in enumerate(costs)
+        {"line": "ab", "at": at, "n_hands": 2, "costs": each} for at, each in enumerate(costs)
     ]
     assert said_by(hand(tally)) == (
-        "After 2 gaps, in bits per gap: the room 1.50, left 2.50, both 0.50, truth 0.00. "
+        "After 2 gaps, in nats per gap: the room 1.50, left 2.50, both 0.50, truth 0.00. "
         "Best: both."
     )
     tally.paid = [{"line": "ab", "at": 0, "n_hands": 2, "costs": {"room": 1, "left": 1}}]

@@ -133,7 +133,7 @@ def test_two_quizzes_of_a_page_answer_and_do_not_meddle(address: str, reader: Pa
     [
         ("01_the_loss", "ProbabilityBet", "all on l", "l has 1.000"),
         ("02_the_mask", "MaskDraws", "10 times", "Draw 10:"),
-        ("03_the_encoder", "Sight", "position 0, t", "Position 0, t, sees 11 of 11"),
+        ("03_the_encoder", "Sight", "position 0, t", "Position 0, t, sees 1 of 11"),
         ("05_the_explorer", "MaskExplorer", "position 0, s", "Position 0 masked."),
         ("10_writing_with_gaps", "Unmasking", "Step", "Step 1: "),
     ],
@@ -152,7 +152,7 @@ def test_the_trainings_of_a_notebook_train(address: str, reader: Page) -> None:
     little, whole = reader.locator(".living[data-widget=TrainingCurve]").all()
     for place, shown in ((little, "held-out loss"), (whole, "training loss")):
         place.scroll_into_view_if_needed()
-        place.get_by_role("button", name="Start").click()
+        place.get_by_role("button", name="Train mine").click()
         expect(place.locator("p.number")).to_contain_text(shown)
         place.get_by_role("button", name="Stop").click()
         expect(place.get_by_role("button", name="Resume")).to_be_visible()

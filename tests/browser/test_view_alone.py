@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -61,15 +62,15 @@ def test_dragging_masks_a_span_and_shows_it_on_the_way(
 
 
 def test_the_words_in_a_curve_are_read_at_400_pixels(put: Put, page: Page) -> None:
-    widget = put(TrainingCurve(TrainingRun(MaskedLM(), Corpus.load()), {"unigram": 2.8}))
+    levels = {"uniform": 3.37, "unigram": 2.8, "own position": 2.62, "both neighbours": 1.73}
+    widget = put(TrainingCurve(TrainingRun(MaskedLM(), Corpus.load()), levels))
     page.set_viewport_size({"width": 400, "height": 900})
-    words = widget.locator(".curve text")
-    boxes = [each.bounding_box() for each in words.all()]
-    assert min(box["height"] for box in boxes if box) > 12
-    legend, last = (words.filter(has_text=text).bounding_box() for text in ("loss", "step"))
-    assert legend is not None
-    assert last is not None
-    assert legend["x"] + legend["width"] < last["x"]
+    found = (each.bounding_box() for each in widget.locator(".curve span").all())
+    boxes = [box for box in found if box]
+    assert min(box["height"] for box in boxes) > 12
+    for one, other in combinations(boxes, 2):
+        beside = abs(one["x"] - other["x"]) >= (one if one["x"] < other["x"] else other)["width"]
+        assert beside or abs(one["y"] - other["y"]) >= one["height"] - 2
 
 
 def test_arrows_move_within_and_between_rows_and_mask_with_shift(
@@ -165,7 +166,7 @@ def test_a_room_guesses_by_mouse_and_no_key_moves(
     assert low_contrasts(page, "#first") == [], "the mouse is still on the button"
     head = widget.locator(".chart thead th.room")
     paid = -math.log((12 + 1 / 28) / 38)
-    expect(head).to_contain_text(f"the room costs {paid:.2f} nats = {paid / math.log(2):.2f} bits")
+    expect(head).to_contain_text(f"the room costs {paid:.2f} nats")
     (entered,) = explorer.paid
     assert entered["costs"]["room"] == pytest.approx(paid)
 

@@ -39,7 +39,7 @@ def test_a_click_hides_a_word_and_the_truth_guesses(driven: Hand, explorer: Mask
     assert rows(driven) == [
         [
             "word",
-            f"truth costs {math.log(2):.2f} nats = 1.00 bits",
+            f"truth costs {math.log(2):.2f} nats",
         ],
         ["cat✓", "0.50"],
         ["dog", "0.50"],
@@ -59,9 +59,9 @@ def test_what_an_answer_leans_on_follows_from_predictions_alone(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
     driven.tell(masked={1})  # cat or dog, whatever else is hidden
-    assert "Truth: hiding one more word changes next to nothing." in driven.html
+    assert "Truth: masking one more word changes next to nothing." in driven.html
     driven.tell(line="a cat ran", masked={0})  # but for ran it could be the
-    assert f"hiding one more word costs, in nats: ran at 2 +{math.log(2):.2f}." in driven.html
+    assert f"masking one more word costs, in nats: ran at 2 +{math.log(2):.2f}." in driven.html
     driven.tell(line="a dog sat", masked={0})  # ruled out: only the answer's change counts
     assert explorer.loss == math.inf
     assert f"cat at 1 +{math.log(2):.2f}" not in driven.html

@@ -60,6 +60,7 @@ def test_stop_keeps_everything_and_train_goes_on(
     curve.train()
     assert run.step == len(run.history) == 5
     assert curve.action == "Resume"
+    assert curve.words.endswith(" seconds"), "and not how many are left"
     assert "Nothing is lost" in capsys.readouterr().out
     curve.train()
     assert run.finished
@@ -149,8 +150,13 @@ def test_a_line_that_cannot_be_filled_is_told(run: TrainingRun) -> None:
 
 
 def test_a_page_can_train_what_python_has_not_begun(run: TrainingRun) -> None:
-    alone = TrainingCurve(run, {"uniform": 3.36730}, line="the [qu]ick").alone()
+    recorded = [(0, 3.4, "z "), (12, 1.0, "qu")]
+    curve = TrainingCurve(run, {"uniform": 3.36730}, line="the [qu]ick", recorded=recorded)
+    still, alone = curve.still(), curve.alone()
+    assert still is not None
+    assert "After 0 steps, 3.40 nats: the z ick" in still
     assert alone is not None
+    assert alone["recorded"] == recorded
     assert alone["text"] == f"{PIECE.text}\n{PIECE.text[:160]}"
     assert alone["heldOut"] == 160, "whole windows of 32"
     assert (alone["masked"], alone["baselines"]) == ("the __ick", {"uniform": 3.3673})

@@ -10,7 +10,7 @@ import { baselineLosses } from "../twins/baselines.js";
 import { bytesOf, corpusOf, idsOf, readText } from "../twins/corpus.js";
 import { loadWords, MaskedPredictor } from "../twins/predictors.js";
 import { CHARACTERS } from "../twins/symbols.js";
-import { ALPHABET } from "../twins/vocabulary.js";
+import { ALPHABET, GAP } from "../twins/vocabulary.js";
 import { run as hired, work } from "./crew.js";
 import { Engine } from "./engine.js";
 import { Generator } from "./generator.js";
@@ -102,7 +102,7 @@ async function read({ series, own, length, module }) {
     for (const id of corpus.text) counts[id] += 1;
     const frequencies = counts.map((count) => count / corpus.text.length);
     const file = new Blob([normalised]);
-    return { report, baselines, frequencies, sha256: corpus.sha256, file };
+    return { report, baselines, frequencies, sha256: corpus.sha256, file, ...watched(length) };
   }
   if (!series) return undefined;
   const stream = new Blob([series.text]).stream();
@@ -114,6 +114,19 @@ async function read({ series, own, length, module }) {
   corpus = { text, heldOut: windows, sha256: series.sha256 };
   heldOut = masked();
   return undefined;
+}
+
+/**
+ * The first held-out line, in whole words where it has several; of its letters some five apart are hidden.
+ * @param {number} length  Of the windows.
+ */
+function watched(length) {
+  const window = Array.from(corpus.heldOut.subarray(0, length), (id) => ALPHABET[id]).join("");
+  const symbols = [...window.replace(/^\S*\s|\s\S*$/g, "")];
+  const masked = symbols.map((symbol, i) => (i % 5 === 2 && symbol > " " ? GAP : symbol));
+  const words = CHARACTERS.words(masked);
+  const line = words.map((word) => word.map((at) => [symbols[at], masked[at] === GAP]));
+  return { line, masked: masked.join("") };
 }
 
 /**

@@ -24,8 +24,6 @@ LIVES = re.compile(r'data-widget="(\w+)" data-state="([^"]*)"')
 """What can live without Python, and how it begins."""
 CLASS = re.compile(r"^export default class (\w+)", re.MULTILINE)
 """The class of a widget in its program, which has the same name in Python."""
-IMPORTS = re.compile(r"(?:(?:(?:import|from) .*|)(?:\n|$)){4,}")
-"""A cell of imports alone, which a reader without Python need not see."""
 QUESTION = re.compile(
     r"^(?:\*\*(.+)\*\*\n\n)?- \[(\d\d · .+?)\]\((\w+)\.ipynb\): (.+)$", re.MULTILINE
 )
@@ -49,9 +47,10 @@ def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
     for cell in made.cells:
         if cell.cell_type != "code":
             continue
-        if cell.metadata.get("jupyter", {}).get("outputs_hidden"):  # until the reader has guessed
+        folds = cell.metadata.get("jupyter", {})
+        if folds.get("outputs_hidden"):  # until the reader has guessed
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-output"]
-        elif not cell.outputs and IMPORTS.fullmatch(cell.source):
+        elif folds.get("source_hidden"):  # imports, which a reader without Python need not see
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
             cell.metadata["mystnb"] = {
                 "code_prompt_show": "What this notebook imports",

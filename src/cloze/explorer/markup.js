@@ -60,7 +60,7 @@ export function explorer(widget) {
   const bare = !widget.get("tools");
   const tools = bare ? NOTHING : single ? typedLine() : controls(state, widget.get("examples"));
   const what = unit === "character" ? "letter" : unit;
-  const click = `Click a ${what} to ${single ? "look into the model there" : "hide it, or drag over several"}.`;
+  const click = `Click a ${what} to ${single ? "look into the model there" : "mask it, or drag over several"}.`;
   const asks = `Which ${what} is hidden? Type it or choose it, then press Reveal.`;
   const look = `explorer${wide ? " words" : ""}${state.once ? " once" : ""}`;
   return element(

@@ -250,7 +250,7 @@ export function picture({ state, answer, more, present, playing, line }) {
   const alone = (/** @type {string} */ text) => join([line, paragraph(text)]);
   if (hidden) return alone("Reveal first: the inside of a model shows its guesses.");
   if (!open.includes(focus))
-    return alone(`Position ${focus} is no gap. Hide it to see how the model gets to its answer.`);
+    return alone(`Position ${focus} is no gap. Mask it to see how the model gets to its answer.`);
   if (!answer || !more) return null;
   const readers = answer.readers.map(({ name }) => name);
   const last = capitalised(titleOf(readers[readers.length - 1]));

@@ -9,7 +9,7 @@ import { best, guesserName, ROOM, standings } from "./hands.js";
 /** @import { Paid } from "./hands.js" */
 
 const HOW =
-  "Guess first in an explorer: hide a letter, raise hands for what it may be, then press Reveal.";
+  "Guess first in an explorer: mask a letter, raise hands for what it may be, then press Reveal.";
 
 /** @extends {Widget<{ paid: Paid[] }>} */
 export default class Tally extends Widget {

@@ -377,7 +377,7 @@ export default class MaskExplorer extends Widget {
   async do_guess({ at, key }) {
     const { symbols, open, once } = this.state;
     if (!open.includes(Number(at)))
-      throw new ValueError(`Position ${at} is not an open gap; guess where something is hidden.`);
+      throw new ValueError(`Position ${at} is not an open gap; guess where something is masked.`);
     const symbol = symbols.known?.includes(key) ? key : await this.ask("symbol", { typed: key });
     if (once) {
       const hands = { ...this.get("hands"), [Number(at)]: { [symbol]: 1 } };

@@ -15,7 +15,7 @@ from cloze.baselines import letter_frequencies
 from cloze.corpus import Corpus
 from cloze.encoder import Direction
 from cloze.heads import CausalLM, MaskedLM, Model
-from cloze.loss import cost, to_bits
+from cloze.loss import cost
 from cloze.prediction.answers import (
     Answer,
     Guess,
@@ -307,7 +307,7 @@ class Comparison(dict[str, Answer]):
             rows.append(f"position {position}{known}")
             for name, answer in self.items():
                 cost = answer.cost(position)
-                paid = "" if cost is None else f"   cost {cost:.2f} nats = {to_bits(cost):.2f} bits"
+                paid = "" if cost is None else f"   cost {cost:.2f} nats"
                 best = listed(top_k(answer[position], known=self.symbols.known))
                 rows.append(f"  {name:{width}}  {best}{paid}")
         losses = [

@@ -13,10 +13,14 @@ NOTEBOOKS = next(
 )
 """The notebooks and their pages: inside an installed package, and beside ``src/`` in a checkout."""
 
+SETTINGS = PACKAGE / "serving" / "settings"
+
 OPTIONS = (
     "--LabApp.extension_manager=readonly",  # which would list what a network has to offer
     # Nothing asks the network and nothing asks the learner, who would be asked at the first start.
-    f"--LabApp.app_settings_dir={PACKAGE / 'serving' / 'settings'}",
+    f"--LabApp.app_settings_dir={SETTINGS}",
+    "--LabApp.custom_css=True",  # which keeps lines of prose short on a wide screen
+    f"--ServerApp.tornado_settings=static_custom_path={SETTINGS}",
     # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
     "--ServerApp.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
     "--ServerApp.contents_manager_class=cloze.serving.server.Notebooks",

@@ -10,7 +10,7 @@ from matplotlib.container import BarContainer
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.text import Annotation
 
-from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, VIOLET
+from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, RED, VIOLET
 from cloze.vocabulary import visible
 
 DASHED: Any = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
@@ -124,11 +124,11 @@ def shaded_table(
         numbers: a row of numbers for each row.
         rows: their names.
         columns: the names of the columns.
-        most: the number whose cell would be quite blue; the negative of it would be orange.
+        most: the number whose cell would be quite blue; the negative of it would be red.
         write: how a number is written.
         look: of the numbers.
     """
-    axes.imshow(numbers, fading(ORANGE, BLUE), vmin=-most, vmax=most)
+    axes.imshow(numbers, fading(RED, BLUE), vmin=-most, vmax=most)
     for (row, column), number in np.ndenumerate(numbers):
         axes.text(column, row, write(number), ha="center", va="center", **look)
     named_cells(axes, rows, columns)

@@ -27,7 +27,7 @@ LIGHT = {
     "bad": RED,
     "gap": "#fff3c4",
     "focus": BLUE,
-    "heat-colour": "#f2b56b",
+    "heat-colour": "#f2a097",
     "occlusion": "#9cc3ee",
 }
 """The colours of widgets by what they are for."""
@@ -44,7 +44,7 @@ DARK = {
     "bad": "#ff8a80",
     "gap": "#4a3d0e",
     "focus": "#7db4f0",
-    "heat-colour": "#8a4b10",
+    "heat-colour": "#8a2e26",
     "occlusion": "#1d5590",
 }
 """The same where the page is dark: lighter on dark."""

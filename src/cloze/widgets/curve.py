@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any, Protocol, runtime_checkable
 
 import traitlets
+from markupsafe import Markup
 
 from cloze.arguments import checked
 from cloze.corpus import Corpus
@@ -19,14 +20,19 @@ from cloze.objectives import MASKED
 from cloze.prediction.predictors import MaskedPredictor
 from cloze.training import Progress, Record, TrainingRun, fit
 from cloze.vocabulary import GAP, VOCABULARY, TextError
+from cloze.widgets.markup import still_lines
 from cloze.widgets.widget import Widget, program
 
 UPDATES_PER_SECOND = 5
 POINTS = 150
+STILL = 16
+"""Every sixteenth moment of a recorded run is shown where nothing runs."""
 MOST_WRITTEN = 10_000
 """The longest text in characters that is written into a notebook, for a page to train on."""
-LINE = "[th]e old man walk[e]d slow[l]y al[o]ng [the] ri[v]er in the ra[i]n"
+LINE = "th[e] old m[a]n walk[e]d slow[l]y al[o]ng [the] ri[v]er in the ra[i]n"
 """What a model of characters fills while it learns."""
+Moment = tuple[int, float, Sequence[str]]
+"""After how many steps, the held-out loss in nats, and what a run put into the gaps of a line."""
 CALM = 1.05
 """The line is filled again after 5% more steps: that costs little, and later letters stay calm."""
 
@@ -61,8 +67,8 @@ def _line_for(run: TrainingRun) -> str | None:
     return LINE if fits else None
 
 
-def status_line(run: Progress) -> str:
-    """Say in words what the picture shows."""
+def status_line(run: Progress, busy: bool = False) -> str:
+    """Say in words how far a run has come, and while it is busy how long it will take."""
     done, steps = run.step, run.recipe.steps
     words = [f"step {done} of {steps}"]
     if run.history:
@@ -71,9 +77,10 @@ def status_line(run: Progress) -> str:
     measured = [r.held_out for r in run.history if r.held_out is not None]
     if measured:
         words.append(f"held-out loss {measured[-1]:.2f} nats")
-    if 0 < done < steps:
-        left = run.history[-1].seconds / done * (steps - done)
-        words.append(f"about {left:.0f} seconds left")
+    if run.history:
+        seconds = run.history[-1].seconds
+        left = f"about {seconds / done * (steps - done):.0f} seconds left"
+        words.append(left if busy else f"{seconds:.0f} seconds")
     return ", ".join(words)
 
 
@@ -125,12 +132,10 @@ class TrainingCurve(Widget):
         run: the training to watch.
         baselines: losses in nats by name (:func:`cloze.baselines.baseline_losses`).
         on_record: called with every record.
-        line: what the model fills under the curve as it learns, with what is hidden in brackets:
+        line: what the model fills above the curve as it learns, with what is hidden in brackets:
             ``"the c[a]t"``. By default a line where a model of characters learns to fill gaps.
-        plateau: the loss in nats of a reader of its own position alone, where a model sits that has
-            not found its neighbours yet; None draws no such line.
-        examples: lines that another run has filled (``lines``, as in :attr:`line`), and pairs of a
-            held-out loss in nats and what it had put into the gaps of each by then (``filled``).
+        recorded: another run that filled the same line, to go through with a slider: steps,
+            held-out losses in nats, and what was in the gaps by then.
 
     Raises:
         ValueError: ``run`` is no training, or its model cannot read the line.
@@ -145,10 +150,9 @@ class TrainingCurve(Widget):
     measured: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """Steps and held-out losses in nats."""
     baselines = traitlets.Dict().tag(sync=True)
-    plateau = traitlets.Float(None, allow_none=True).tag(sync=True)
-    examples = traitlets.Dict().tag(sync=True)
+    recorded: traitlets.List[Any] = traitlets.List().tag(sync=True)
     action = traitlets.Unicode("Start").tag(sync=True)
-    """What the button says and does: Start, Stop, Resume, or Finished."""
+    """What the button says and does: Start, Train mine, Stop, Resume, or Finished."""
     words = traitlets.Unicode().tag(sync=True)
     """What the picture shows, in words."""
     line: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -165,8 +169,7 @@ class TrainingCurve(Widget):
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
         line: str | None = None,
-        plateau: float | None = None,
-        examples: Mapping[str, Any] | None = None,
+        recorded: Sequence[Moment] = (),
     ) -> None:
         self.run = run
         self.on_record = on_record
@@ -180,14 +183,23 @@ class TrainingCurve(Widget):
         super().__init__(
             steps=run.recipe.steps,
             baselines=dict(baselines or {}),
-            plateau=plateau,
-            examples=dict(examples or {}),
+            recorded=[*recorded],
             line=self._filling.words if self._filling else [],
         )
         self._show()
 
     def __repr__(self) -> str:
         return f"TrainingCurve(step {self.run.step} of {self.run.recipe.steps})"
+
+    def still(self) -> Markup | None:
+        """Write some moments of the recorded run, each as a line."""
+        truth = [symbol for word in self.line for symbol in [*word, (" ", False)]]
+        said = []
+        for step, nats, filled in self.recorded[::STILL]:
+            left = iter(filled)
+            line = "".join(next(left) if hidden else symbol for symbol, hidden in truth)
+            said.append(f"After {step:,} steps, {nats:.2f} nats: {line}")
+        return still_lines(*said) if said else None
 
     def alone(self) -> dict[str, object] | None:
         """Return what a page trains by itself; None if only Python could, or has begun to.
@@ -212,8 +224,7 @@ class TrainingCurve(Widget):
             "config": asdict(run.model.config),
             "recipe": asdict(run.recipe),
             "baselines": {name: round(nats, 4) for name, nats in self.baselines.items()},
-            "plateau": self.plateau and round(self.plateau, 4),
-            "examples": self.examples,
+            "recorded": self.recorded,
             "line": self.line,
             "masked": "".join(GAP if i in gaps else symbol for i, symbol in enumerate(line)),
             "corpus": corpus.sha256,
@@ -281,12 +292,14 @@ class TrainingCurve(Widget):
     def _show(self) -> None:
         """Show how far training has come, in one message."""
         run = self.run
-        ready = "Finished" if run.finished else "Resume" if run.step else "Start"
+        begin = "Train mine" if self.recorded else "Start"
+        ready = "Finished" if run.finished else "Resume" if run.step else begin
         with self.lock, self.hold_sync():
             self.points = averaged(run.history, run.recipe.steps)
             self.measured = [(r.step, r.held_out) for r in run.history if r.held_out is not None]
-            self.words = status_line(run)
-            self.action = "Stop" if self._busy.locked() else ready
+            busy = self._busy.locked()
+            self.words = status_line(run, busy)
+            self.action = "Stop" if busy else ready
             due = self.action != "Stop" or run.step > CALM * self._filled_after
             if self._filling and run.step and due:
                 self.filled = self._filling.filled()

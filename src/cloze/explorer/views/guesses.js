@@ -37,7 +37,7 @@ function panel({ state, answer, more, present }) {
   const at = state.focus;
   if (!state.masked.includes(at))
     return paragraph(
-      `Position ${at} is not masked. Click it, or press Space, to hide it and see ` +
+      `Position ${at} is not masked. Click it, or press Space, to mask it and see ` +
         "what the models guess.",
     );
   if (at in state.filled) {
@@ -62,7 +62,7 @@ function panel({ state, answer, more, present }) {
 }
 
 /**
- * Shade a position by what it costs the answer to hide it as well.
+ * Shade a position by what it costs the answer to mask it as well.
  * @param {Seen} seen
  * @param {number} at
  * @returns {Shade | null}
@@ -73,7 +73,7 @@ function shade({ state, more }, at) {
   const shaded = { kind: "occlusion", heat: heat(amount, DARKEST) };
   if (Math.abs(amount) < LEAST_CHANGE) return shaded;
   const below = amount >= 0.1 ? fixed(amount, 1) : "";
-  return { ...shaded, label: `if hidden: ${signed(amount)} nats`, below };
+  return { ...shaded, label: `if masked: ${signed(amount)} nats`, below };
 }
 
 /**
@@ -87,10 +87,10 @@ function inWords(state, { readers }, costs) {
   const top = largest(size, 3).filter((at) => size[at] >= LEAST_CHANGE);
   const reader = capitalised(titleOf(readers[readers.length - 1].name));
   if (!top.length)
-    return `${reader}: hiding one more ${state.symbols.unit} changes next to nothing.`;
+    return `${reader}: masking one more ${state.symbols.unit} changes next to nothing.`;
   const what = state.truthAt(state.focus) ? "costs" : "changes the answer by";
   const places = top.map((at) => `${spoken(state.held[at])} at ${at} ${signed(costs[at])}`);
-  return `${reader}: hiding one more ${state.symbols.unit} ${what}, in nats: ${places.join(", ")}.`;
+  return `${reader}: masking one more ${state.symbols.unit} ${what}, in nats: ${places.join(", ")}.`;
 }
 
 // ── what a room guesses ─────────────────────────────────────────────────────────────────────────
@@ -108,7 +108,7 @@ function showOfHands(state) {
   const how = known && !wide ? "Type it or choose it" : known ? "Choose it" : "Type it";
   const counts = Object.entries(hands).map(([symbol, n]) => raisedFor(at, symbol, n));
   return join([
-    paragraph(`What is hidden there? ${how} once for every hand, then reveal.`),
+    paragraph(`What is missing there? ${how} once for every hand, then reveal.`),
     symbols,
     element("div", { class: "row hands" }, ...counts),
     problemOf("count"),

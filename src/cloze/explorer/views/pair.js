@@ -53,7 +53,7 @@ function fewer({ focus: at, truth, masked, open }) {
   const [free] = beside.filter((i) => !masked.includes(i));
   const hint = "Mask two positions, preferably side by side, to compare their guesses. ";
   if (!open.length || free === undefined) return paragraph(hint);
-  return element("p", null, hint, button("Hide a neighbour", "toggle", { "data-with-at": free }));
+  return element("p", null, hint, button("Mask a neighbour", "toggle", { "data-with-at": free }));
 }
 
 /** @type {View} */

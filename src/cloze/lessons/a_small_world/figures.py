@@ -9,7 +9,7 @@ from torch import Tensor
 from cloze.lessons.a_small_world.calibration import Bin
 from cloze.teaching.charts import READERS, first_at_the_top, note
 from cloze.teaching.figures import Drawn, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, PAPER, SHADE
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, PAPER, SHADE
 
 
 @picture
@@ -41,7 +41,7 @@ def down_to_the_floor(steps: Sequence[int], losses: Sequence[float], floor: floa
     """
     figure, axes = new_figure()
     axes.plot(steps, losses, color=BLUE, marker="o", label="held-out loss")
-    axes.axhline(floor, color=ORANGE, linestyle=(0, (4, 3)), label="floor")
+    axes.axhline(floor, color=GREEN, linestyle=(0, (4, 3)), label="floor")
     axes.axhspan(0, floor, color=SHADE, linewidth=0)
     middle, below = ("axes fraction", "data"), "on average, no model pays less"
     axes.annotate(below, (0.5, floor / 2), xycoords=middle, ha="center")
@@ -67,7 +67,7 @@ def cost_of_belief(truth: float, beliefs: Sequence[float]) -> Drawn:
     q = np.linspace(0.02, 0.98, 200)
     floor = float(loss(truth))
     axes.plot(q, loss(q), color=BLUE)
-    axes.axhline(floor, color=ORANGE, linestyle=(0, (4, 3)))
+    axes.axhline(floor, color=GREEN, linestyle=(0, (4, 3)))
     note(axes, f"floor {floor:.3f}", (0.02, floor), (0, -14))
     costs = []
     for belief in beliefs:
@@ -98,7 +98,7 @@ def truth_against(true: Sequence[float], given: Sequence[float], bins: Sequence[
     axes.plot(*zip(*sorted(dots), strict=True), ".", color=BLUE, markersize=3, label="exact truth")
     means, shares, n = np.transpose(bins)
     errors = (shares * (1 - shares) / n) ** 0.5
-    look: Any = {"fmt": "D", "color": ORANGE, "markeredgecolor": INK, "ecolor": INK}
+    look: Any = {"fmt": "D", "color": INK, "markeredgecolor": INK, "ecolor": INK}
     axes.errorbar(means, shares, 2 * errors, **look, label="share right, ± 2 errors")
     axes.set(xlabel="probability that the model gives", ylabel="true probability")
     axes.set(xlim=(0, 1.02), ylim=(0, 1.02))
@@ -113,7 +113,7 @@ def truth_against(true: Sequence[float], given: Sequence[float], bins: Sequence[
 def two_clouds(groups: Mapping[str, Tensor]) -> Drawn:
     """Draw two groups of points ``(n, 2)``, each with a colour and a sign of its own."""
     figure, axes = new_figure(6.4, 3.6)
-    for (name, points), colour, sign in zip(groups.items(), (BLUE, ORANGE), "os", strict=True):
+    for (name, points), colour, sign in zip(groups.items(), (BLUE, INK), "os", strict=True):
         axes.plot(*points.T, sign, color=colour, markersize=5, label=name)
     axes.set(xlabel="first principal axis", ylabel="second")
     figure.legend(loc="outside upper left", ncols=len(groups))

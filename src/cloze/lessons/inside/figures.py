@@ -7,9 +7,9 @@ import numpy as np
 
 from cloze.teaching.charts import first_at_the_top, named_bars, shaded_table
 from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE
+from cloze.teaching.palette import BLUE, GREY, INK, PAPER, RED
 
-WAYS = {"near": (BLUE, ""), "straight": (ORANGE, "//"), "relay": (GREEN, "..")}
+WAYS = {"near": (BLUE, ""), "straight": (GREY, "//"), "relay": (INK, "..")}
 """By the way that a word's influence takes, colour and hatching."""
 SHOWN = {
     "umbrella by raining": "sledge/umbrella by snowing/raining at +6",
@@ -28,7 +28,7 @@ def ladder(costs: Mapping[str, Mapping[str, float]], rungs: Sequence[str], title
     """Draw what the truth costs at each rung, for several readers of the rungs."""
     figure, axes = new_figure(7.2, 3.0)
     named = {reader: dict(zip(rungs, c.values(), strict=True)) for reader, c in costs.items()}
-    for (reader, nats), colour, sign in zip(named.items(), (BLUE, ORANGE), "os", strict=True):
+    for (reader, nats), colour, sign in zip(named.items(), (BLUE, INK), "os", strict=True):
         axes.plot([*nats], [*nats.values()], sign + "-", color=colour, label=reader)
     axes.set(ylabel="nats", ylim=(0, None), title=title)
     axes.legend(fontsize=9)
@@ -40,7 +40,7 @@ def ladder(costs: Mapping[str, Mapping[str, float]], rungs: Sequence[str], title
 def added(logits: Mapping[str, float], title: str) -> Drawn:
     """Draw what each part adds to a difference of two logits, as bars to either side."""
     figure, axes = new_figure(7.2, 0.5 + 0.27 * len(logits))
-    colours = [BLUE if value >= 0 else ORANGE for value in logits.values()]
+    colours = [BLUE if value >= 0 else RED for value in logits.values()]
     named_bars(axes, logits, colours)
     axes.axvline(0, color=INK, linewidth=1)
     axes.margins(x=0.15)
@@ -95,7 +95,7 @@ def ways(rules: Mapping[str, Mapping[str, float]]) -> Drawn:
     figure, axes = new_figure(7.2, 0.9 + 0.3 * len(shares))
     left = np.zeros(len(shares))
     for way, (colour, hatch) in WAYS.items():
-        look: Any = {"color": colour, "hatch": hatch, "edgecolor": GREY, "label": way}
+        look: Any = {"color": colour, "hatch": hatch, "edgecolor": PAPER, "label": way}
         widths = [max(each[way], 0.0) for each in shares.values()]
         axes.barh([*shares], widths, left=left, **look)
         left += widths

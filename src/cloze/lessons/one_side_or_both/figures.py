@@ -5,10 +5,10 @@ from typing import Any
 
 from cloze.teaching.charts import named_bars
 from cloze.teaching.figures import Drawn, listed_by_group, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREEN, ORANGE, SHADE
+from cloze.teaching.palette import BLUE, INK, ORANGE, RED, SHADE
 from cloze.vocabulary import counted, visible
 
-COLOURS = {"left side": ORANGE, "masked": BLUE, "causal, Bayes": GREEN}
+COLOURS = {"left side": ORANGE, "masked": BLUE, "causal, Bayes": INK}
 """The colour of each way to answer. The names beside them carry the meaning."""
 
 
@@ -23,7 +23,7 @@ def what_moves(symbols: Sequence[str], moved: Mapping[str, Sequence[float]], cha
     """
     grid = {"nrows": len(moved), "ncols": 1, "sharex": True, "sharey": True}
     figure, column = panels([*moved], 7.2, 0.6 + 1.5 * len(moved), **grid)
-    colours = [ORANGE if i == changed else BLUE for i in range(len(symbols))]
+    colours = [RED if i == changed else BLUE for i in range(len(symbols))]
     for axes, distances in zip(column, moved.values(), strict=True):
         axes.bar(range(len(symbols)), distances, color=colours, width=0.75)
         for i, distance in enumerate(distances):
@@ -38,7 +38,7 @@ def what_moves(symbols: Sequence[str], moved: Mapping[str, Sequence[float]], cha
         f"up to {max(d[changed + 1 :]):.2f} right of it"
         for name, d in moved.items()
     )
-    return figure, f"Bars of how far each position moves when the orange one is changed. {far}."
+    return figure, f"Bars of how far each position moves when the red one is changed. {far}."
 
 
 @picture
@@ -49,7 +49,7 @@ def learning(curves: Mapping[str, Sequence[tuple[int, float]]]) -> Drawn:
         curves: by objective, characters read and nats.
     """
     figure, axes = new_figure()
-    looks = {"masked": (BLUE, "o-"), "causal": (GREEN, "s--")}
+    looks = {"masked": (BLUE, "o-"), "causal": (ORANGE, "s--")}
     for name, curve in curves.items():
         colour, line = looks[name]
         axes.plot(*zip(*curve, strict=True), line, markersize=4, color=colour, label=name)

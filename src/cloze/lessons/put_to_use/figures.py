@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from cloze.teaching.charts import DASHED, READERS, first_at_the_top, grouped_bars, log_ticks, note
 from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK
 
 LOOKS = {
     "pretrained": (BLUE, "-", "o"),
-    "frozen": (VIOLET, ":", "D"),
-    "from scratch": (ORANGE, "--", "s"),
+    "frozen": (INK, ":", "D"),
+    "from scratch": (GREY, "--", "s"),
     "words": (BLUE, "-", "o"),
-    "letters": (VIOLET, ":", "D"),
-    "untrained": (ORANGE, "--", "s"),
-    "counted words": (GREEN, "-.", "^"),
+    "letters": (INK, ":", "D"),
+    "untrained": (GREY, "--", "s"),
+    "counted words": (GREY, "-.", "^"),
 }
 """Of what an encoder knows before, or of what is read: colour, line and sign."""
 Scores = Mapping[str, Mapping[int, Sequence[float]]]

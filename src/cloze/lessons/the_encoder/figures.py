@@ -8,7 +8,7 @@ from matplotlib.patches import Circle
 from cloze.encoder import rotate
 from cloze.teaching.charts import arrow, box, shaded_table
 from cloze.teaching.figures import Drawn, listed, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREY, ORANGE
+from cloze.teaching.palette import BLUE, GREY, INK
 from cloze.vocabulary import visible
 
 
@@ -52,7 +52,7 @@ def clock_hands(query: Hand, key: Hand, places: Sequence[tuple[int, int]], angle
         q, k = rotate(torch.tensor([query, key]), angles).tolist()
         products.append(f"query at {i}, key at {j}: {q[0] * k[0] + q[1] * k[1]:+.3f}")
         axes.add_patch(Circle((0, 0), 1.35, fill=False, edgecolor=GREY))
-        for name, end, colour in (("q", q, BLUE), ("k", k, ORANGE)):
+        for name, end, colour in (("q", q, BLUE), ("k", k, INK)):
             arrow(axes, (0, 0), end, color=colour, linewidth=2, shrinkB=2)
             axes.text(1.2 * end[0], 1.2 * end[1], name, ha="center", va="center", weight="bold")
         axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
@@ -97,8 +97,8 @@ def blocks(shapes: Mapping[str, Sequence[int]], layers: int) -> Drawn:
         if row:
             arrow(axes, (2.2, y + 0.7), (2.2, y + 0.3), color=GREY)
     for top in (8.5, 5.5):  # the residual connections go around a norm and what follows it
-        axes.plot([2.2, 0.7, 0.7], [top + 1, top + 1, top - 1.5], color=ORANGE)
-        arrow(axes, (0.7, top - 1.5), (1.85, top - 1.5), color=ORANGE, linewidth=2)
+        axes.plot([2.2, 0.7, 0.7], [top + 1, top + 1, top - 1.5], color=INK)
+        arrow(axes, (0.7, top - 1.5), (1.85, top - 1.5), color=INK, linewidth=2)
     axes.text(0.5, 6.5, f"a layer, {layers} times", rotation=90, ha="right", va="center")
     axes.set(xlim=(0, 8), ylim=(0.5, n + 0.5))
     axes.axis("off")

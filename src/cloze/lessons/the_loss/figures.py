@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 
 from cloze.teaching.charts import named_bars, note, shaded_table
 from cloze.teaching.figures import Drawn, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, ORANGE
+from cloze.teaching.palette import BLUE, GREEN, INK
 
 
 @picture
@@ -32,7 +32,7 @@ def probability_table(
     axes.set_aspect("auto")
     for i in marked_rows:
         corner = (true_columns[i] - 0.46, i - 0.44)
-        axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor=ORANGE, linewidth=2.5))
+        axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor=GREEN, linewidth=2.5))
         axes.get_yticklabels()[i].set_fontweight("bold")
     axes.xaxis.tick_top()
     framed = {f"row {rows[i]}": probabilities[i][true_columns[i]] for i in marked_rows}
@@ -52,7 +52,7 @@ def cost_of_probability(points: Sequence[float]) -> Drawn:
     for p, text in zip(points, texts, strict=True):
         at = (p, -math.log(p))
         offset, side = ((10, 8), "left") if p < 0.9 else ((-6, 14), "right")
-        axes.plot(*at, marker="o", color=ORANGE, markersize=7, clip_on=False)
+        axes.plot(*at, marker="o", color=INK, markersize=7, clip_on=False)
         note(axes, text, at, offset, ha=side)
     axes.set(xlabel="P, the probability given to the right character", xlim=(0, 1))
     axes.set(ylabel="−log P in nats", ylim=(0, 5.5))

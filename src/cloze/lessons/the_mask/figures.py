@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from cloze.teaching.charts import baseline_lines, note
 from cloze.teaching.figures import Drawn, Strip, listed, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREEN, ORANGE, RED, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, RED
 
-FATES = {"M": BLUE, "R": ORANGE, "K": GREEN}
+FATES = {"M": BLUE, "R": RED, "K": GREEN}
 """Colours of what becomes of a selected character: [MASK], a random one, kept."""
 
 
@@ -37,7 +37,7 @@ def masking_rates(
     left.bar_label(bars, fmt="%.0f", fontsize=9, padding=2)
     left.set_ylim(0, 1.15 * max(targets))
     baseline_lines(right, baselines)
-    right.plot(rates, losses, "o-", color=RED)
+    right.plot(rates, losses, "o-", color=BLUE)
     note(right, "model", (rates[0], losses[0]), (-8, 10))
     for point in zip(rates, losses, strict=True):
         note(right, f"{point[1]:.2f}", point, (6, -12), fontsize=9)
@@ -60,7 +60,7 @@ def coverage_curves(
 ) -> Drawn:
     """Draw the share of positions selected at least once: measured as dots, formulas as lines."""
     figure, axes = new_figure()
-    styles = list(zip((RED, ORANGE, BLUE, VIOLET), "s^oD", strict=True))
+    styles = list(zip((GREY, INK, BLUE), "s^o", strict=True))
     for (name, shares), (colour, marker) in zip(measured.items(), styles, strict=False):
         axes.plot(epochs, formulas[name], color=colour, linewidth=1)
         axes.plot(epochs, shares, marker, color=colour, markersize=5)

@@ -7,7 +7,7 @@ import numpy as np
 
 from cloze.teaching.charts import fading, first_at_the_top
 from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, SHADE
+from cloze.teaching.palette import BLUE, GREY, INK, PAPER, SHADE
 
 
 @picture
@@ -40,7 +40,7 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> Drawn:
     millions = {name: np.divide(both, 1e6) for name, both in parts.items()}
     inside, outside = np.transpose([*millions.values()])
     axes.barh([*parts], inside, color=BLUE, height=0.65, label="layers")
-    look: Any = {"color": ORANGE, "hatch": "//", "edgecolor": PAPER, "height": 0.65}
+    look: Any = {"color": GREY, "hatch": "//", "edgecolor": PAPER, "height": 0.65}
     ends = axes.barh([*parts], outside, left=inside, label="embeddings and the rest", **look)
     axes.bar_label(ends, [f"{both:.0f}" for both in inside + outside], padding=4)
     axes.set(xlabel="millions of parameters", xlim=(0, 1.12 * max(inside + outside)))
@@ -54,7 +54,7 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> Drawn:
 def floors(shares: Mapping[str, Mapping[float, float]]) -> Drawn:
     """Draw what a hidden symbol costs the best reader, as a share of the unigram, by rate."""
     figure, axes = new_figure(6.4, 3.2)
-    looks = ((BLUE, "o-"), (GREEN, "s--"))
+    looks = ((BLUE, "o-"), (INK, "s--"))
     for (name, curve), (colour, line) in zip(shares.items(), looks, strict=True):
         axes.plot([*curve], [*curve.values()], line, color=colour, label=name)
     axes.set(xlabel="share of symbols hidden", ylabel="floor / unigram", ylim=(0, 1), xlim=(0, 1))

@@ -14,29 +14,29 @@ from cloze.vocabulary import VOCABULARY
 TEXT, GAP = "red fox", 2
 
 PLACES: dict[str, tuple[float, float, float, float]] = {
-    "text": (0, 6.7, 2.6, 1.5),
-    "ids": (3.3, 6.7, 3.3, 1.5),
-    "mask": (7.3, 6.7, 2.7, 1.5),
-    "parameters": (-0.2, 2.2, 10.4, 3.8),
-    "embedding": (7.55, 2.5, 2.35, 2.5),
-    "layers": (2.45, 2.5, 4.55, 2.5),
-    "logits": (0.1, 2.5, 1.8, 2.5),
-    "P": (0, 0, 2.6, 1.5),
-    "−log P": (3.3, 0, 2.9, 1.5),
-    "gradient": (6.9, 0, 3.1, 1.5),
+    "text": (0, 2.0, 2.0, 1.5),
+    "ids": (2.5, 2.0, 3.3, 1.5),
+    "mask": (6.3, 2.0, 2.0, 1.5),
+    "parameters": (8.8, -0.45, 7.6, 4.8),
+    "embedding": (9.1, 1.7, 2.4, 2.1),
+    "layers": (12.0, 1.7, 4.2, 2.1),
+    "logits": (12.9, 0, 2.2, 1.35),
+    "P": (5.7, 0, 2.6, 1.35),
+    "−log P": (3.2, 0, 2.0, 1.35),
+    "gradient": (-0.1, 0, 2.8, 1.35),
 }
 """Where the box of each stage begins, its width and its height."""
 
 WAY = (
-    ((2.6, 7.45), (3.3, 7.45)),
-    ((6.6, 7.45), (7.3, 7.45)),
-    ((8.7, 6.7), (8.7, 5.0)),
-    ((7.55, 3.75), (7.0, 3.75)),
-    ((2.45, 3.75), (1.9, 3.75)),
-    ((1.0, 2.5), (1.0, 1.5)),
-    ((2.6, 0.75), (3.3, 0.75)),
-    ((6.2, 0.75), (6.9, 0.75)),
-    ((8.4, 1.5), (8.4, 2.2)),
+    ((2.0, 2.75), (2.5, 2.75)),
+    ((5.8, 2.75), (6.3, 2.75)),
+    ((8.3, 2.75), (9.1, 2.75)),
+    ((11.5, 2.75), (12.0, 2.75)),
+    ((14.0, 1.7), (14.0, 1.35)),
+    ((12.9, 0.65), (8.3, 0.65)),
+    ((5.7, 0.65), (5.2, 0.65)),
+    ((3.2, 0.65), (2.7, 0.65)),
+    ((1.4, -0.3), (8.8, -0.3)),
 )
 """From where to where the arrows go. The last one closes the circle: a step of training."""
 
@@ -66,7 +66,7 @@ def the_map(*lit: str) -> Drawn:
         "−log P": f"{TEXT[GAP]} costs\n{cost:.2f} nats",
         "gradient": "which way does\nit cost less?",
     }
-    figure, axes = new_figure(5.4, 4.3)
+    figure, axes = new_figure(7.8, 2.35)
     for stage, (x, y, across, up) in PLACES.items():
         look: Any = {"linewidth": 1}
         if stage in lit:
@@ -76,17 +76,18 @@ def the_map(*lit: str) -> Drawn:
         box(axes, (x, y), across, up, boxstyle="round,pad=0,rounding_size=0.2", **look)
         title = f"{parameters} parameters" if stage == "parameters" else stage
         middle, line = x + across / 2, written.get(stage, "")
-        axes.text(middle, y + up - 0.2, title, ha="center", va="top", weight="bold")
-        axes.text(middle, y + (up - 0.45) / 2, line, ha="center", va="center", linespacing=1.25)
+        axes.text(middle, y + up - 0.08, title, ha="center", va="top", weight="bold")
+        axes.text(middle, y + (up - 0.45) / 2, line, ha="center", va="center", linespacing=1.1)
     for i in range(model.config.n_layers):
-        right = PLACES["layers"][0] + 4.4 - 2.15 * i
-        box(axes, (right - 2.05, 2.65), 2.0, 1.6)
+        left = PLACES["layers"][0] + 0.1 + 2.05 * i
+        box(axes, (left, 1.8), 1.95, 1.45)
         lines = f"{i + 1}: attention\nfeed-forward\n{len(TEXT)} × {width}"
-        axes.text(right - 1.05, 3.45, lines, ha="center", va="center", fontsize=9, linespacing=1.4)
+        axes.text(left + 0.97, 2.52, lines, ha="center", va="center", fontsize=8.5)
     for start, end in WAY:
         colour = BLUE if end == WAY[-1][1] else GREY
         arrow(axes, start, end, color=colour, linewidth=1.6, shrinkA=2, shrinkB=2)
-    axes.set(xlim=(-0.3, 10.3), ylim=(-0.1, 8.3))
+    axes.plot([1.4, 1.4], [0, -0.3], color=BLUE, linewidth=1.6)  # from the gradient to that arrow
+    axes.set(xlim=(-0.2, 16.5), ylim=(-0.5, 4.4))
     axes.axis("off")
     here = f" This notebook is about: {', '.join(lit)}." if lit else ""
     return figure, (

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from cloze.teaching.charts import baseline_lines, note
 from cloze.teaching.figures import Drawn, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREY, ORANGE
+from cloze.teaching.palette import BLUE, GREY, INK
 
 
 @picture
@@ -18,7 +18,7 @@ def loss_curves(
     """Draw loss curves, each a row of points (x, nats), above the lines of the baselines."""
     figure, axes = new_figure()
     baseline_lines(axes, baselines)
-    for (name, points), colour in zip(curves.items(), (BLUE, ORANGE), strict=False):
+    for (name, points), colour in zip(curves.items(), (BLUE, GREY), strict=False):
         xs, ys = zip(*points, strict=True) if points else ((), ())
         marker = "o" if len(xs) < 30 else ""
         axes.plot(xs, ys, color=colour, marker=marker, markersize=4, label=name)
@@ -47,7 +47,7 @@ def one_step(losses: Mapping[float, float], slope: float, taken: float) -> Drawn
     axes.plot(rates, [losses[rate] for rate in rates], color=BLUE, marker="o", markersize=4)
     bottom = min(losses.values()) - 0.4
     end = (bottom - losses[0]) / slope
-    axes.plot([0, end], [losses[0], bottom], color=ORANGE, linestyle="--")
+    axes.plot([0, end], [losses[0], bottom], color=INK, linestyle="--")
     note(axes, "gradient", (end, bottom), (6, 4))
     arrow = {"arrowstyle": "-|>", "color": GREY}
     note(axes, "our step", (taken, losses[taken]), (12, 28), arrowprops=arrow)

@@ -6,9 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from cloze.evaluation import Repeated
-from cloze.heads import MaskedLM
 from cloze.teaching.measurements import load_results
-from cloze.widgets.curve import Filling
+from cloze.widgets.curve import Moment
 
 
 class Grown(NamedTuple):
@@ -23,15 +22,6 @@ class Grown(NamedTuple):
     """Of a vocabulary of 8,192 pieces."""
     by_source: dict[str, dict[str, Any]]
     """What is paid on held-out text, by where it is from."""
-
-
-LINES = (
-    "the k[i]tchen[ ]smell[e]d of [f]resh [b]read",
-    "she o[p]ened [t]he do[o]r and[ ]walke[d] in",
-    "we he[a]rd th[e] thun[d]er be[f]ore t[h]e rai[n]",
-)
-"""Lines that the corpus does not have. Every sixth symbol is hidden, about as many as are asked of
-held-out text."""
 
 
 def parts() -> dict[str, tuple[int, Repeated]]:
@@ -74,20 +64,19 @@ def recorded() -> dict[str, Any]:
 
     Returns:
         By the number of steps: ``points``, training losses in nats, averaged; ``measured``,
-        held-out losses; ``filled``, how the line of the curve was filled. By level: ``levels``,
-        the first step that was measured below it, its held-out loss, and how all lines were filled.
+        held-out losses; ``filled``, how the line of the curve was filled.
     """
     run: dict[str, Any] = load_results("training", "recorded")["runs"]["0"]
     return run
 
 
-def examples() -> dict[str, Any]:
-    """Return ``LINES`` as they were filled at each level, for the widget of a training."""
-    model = MaskedLM()
-    return {
-        "lines": [Filling(model, line).words for line in LINES],
-        "filled": [
-            (float(level), [[*gaps] for gaps in at["filled"][1:]])
-            for level, at in recorded()["levels"].items()
-        ],
-    }
+def moments() -> list[Moment]:
+    """Return the moments of the recorded run, for the slider of a training."""
+    run = recorded()
+    return [(int(step), nats, [*run["filled"][step]]) for step, nats in run["measured"].items()]
+
+
+def six_neighbours() -> float:
+    """Return what counting three symbols on each side pays, in nats: below it are whole words."""
+    nats: float = load_results("training", "recorded")["counting"]["6"]
+    return nats

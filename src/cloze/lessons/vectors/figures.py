@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 
 from cloze.teaching.charts import fading, named_bars, named_cells, note
 from cloze.teaching.figures import Drawn, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, INK, ORANGE
+from cloze.teaching.palette import BLUE, GREY, INK, RED
 from cloze.vocabulary import visible
 
 
@@ -16,7 +16,7 @@ def found_again(at_1: Mapping[str, float], chance: float) -> Drawn:
     """Draw precision at 1 of several ways as bars, best above, and what chance gives."""
     figure, axes = new_figure(7.2, 0.6 + 0.3 * len(at_1))
     ordered = dict(sorted(at_1.items(), key=lambda one: -one[1]))
-    colours = [ORANGE if "tf-idf" in name else BLUE for name in ordered]
+    colours = [GREY if "tf-idf" in name else BLUE for name in ordered]
     named_bars(axes, ordered, colours, 0.8, padding=3)
     axes.axvline(chance, color=INK, linestyle=(0, (4, 3)), linewidth=1)
     bottom = ("data", "axes fraction")
@@ -38,10 +38,10 @@ def closest_states(cosines: Sequence[Sequence[float]], query: str, document: str
     """
     figure, axes = new_figure(7.2, 0.24 * len(query) + 0.6)
     table = np.array(cosines)
-    axes.imshow(table, cmap=fading(ORANGE, BLUE), vmin=-1.3, vmax=1.3)
+    axes.imshow(table, cmap=fading(RED, BLUE), vmin=-1.3, vmax=1.3)
     best = table.argmax(axis=1)
     for row, column in enumerate(best):
-        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=ORANGE))
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=INK))
     named_cells(axes, query, document)
     score = table.max(axis=1).sum()
     pairs = ", ".join(

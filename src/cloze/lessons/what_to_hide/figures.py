@@ -7,7 +7,7 @@ import numpy as np
 
 from cloze.teaching.charts import DASHED, baseline_lines, grouped_bars
 from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREEN, INK, ORANGE, PAPER, SHADE
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, PAPER, RED, SHADE
 
 Measured = Mapping[float, tuple[float, float]]
 """By rate of training, a mean over seeds and its spread, in nats."""
@@ -23,7 +23,7 @@ def by_rate(measured: Mapping[str, Measured], what: str, bottom: float | None = 
         bottom: where the axis begins.
     """
     figure, axes = new_figure(7.2, 3.0)
-    looks = zip(measured.items(), (BLUE, ORANGE), ("o-", "s--"), strict=False)
+    looks = zip(measured.items(), (BLUE, INK), ("o-", "s--"), strict=False)
     for (exam, by_rate), colour, line in looks:
         means, spreads = zip(*by_rate.values(), strict=True)
         places = range(len(by_rate))
@@ -55,7 +55,7 @@ def bars(
     means, spreads = (
         {name: [group[name][k] for group in groups.values()] for name in names} for k in (0, 1)
     )
-    looks = ((BLUE, ""), (ORANGE, "//"), (GREEN, ".."))
+    looks = ((BLUE, ""), (GREY, "//"), (INK, ".."))
     for drawn in grouped_bars(axes.bar, means, looks, 0.92, spreads):
         axes.bar_label(drawn, fmt=f"%.{decimals}f", fontsize=9, padding=3)
     most = max(max(values) for values in means.values())
@@ -99,7 +99,7 @@ def separation(typos: Sequence[float], clean: Sequence[float]) -> Drawn:
     """
     figure, (spread, roc) = panels(("", ""), 7.2, 3.0, width_ratios=(3, 2))
     bins = np.linspace(0, max(*typos, *clean), 16).tolist()
-    for name, costs, colour in (("correct", clean, BLUE), ("typos", typos, ORANGE)):
+    for name, costs, colour in (("correct", clean, GREEN), ("typos", typos, RED)):
         weights = np.full(len(costs), 1 / len(costs))
         look: Any = {"color": colour, "alpha": 0.6, "edgecolor": PAPER}
         spread.hist(costs, bins, weights=weights, label=name, **look)

@@ -7,15 +7,15 @@ from torch import Tensor
 
 from cloze.teaching.charts import baseline_lines, first_at_the_top, log_ticks
 from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, SHADE, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, PAPER, SHADE
 
 STYLES = {
     "masked": (BLUE, "--", "o"),
-    "diffusion": (VIOLET, "-", "s"),
+    "diffusion": (INK, "-", "s"),
     "causal": (ORANGE, "-", "D"),
-    "exact": (GREY, "-", "D"),
-    "random order": (VIOLET, "-", "s"),
-    "mask-predict": (ORANGE, "--", "o"),
+    "exact": (GREEN, "-", "D"),
+    "random order": (INK, "-", "s"),
+    "mask-predict": (GREY, "--", "o"),
 }
 """Of models and policies: colour, line and marker, for colour alone says nothing to some."""
 
