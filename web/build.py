@@ -32,13 +32,15 @@ from cloze.teaching import palette
 from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
 from cloze.widgets import TrainingCurve, widget
-from cloze.widgets.modules import bundle, without_comments
+from cloze.widgets.modules import bundle, needed, without_comments
 from web import weights
 from web.engine import build as engine
 
 HERE = Path(__file__).parent
 FIRST = "web/page.js"
 """The module that the page runs."""
+GAP = "web/first.js"
+"""The module that shows the gap, before all others have come."""
 WORKER = "sw.js"
 STYLE = "page.css"
 STATIC = HERE / "static"
@@ -329,8 +331,11 @@ def hosted(series: str | None, address: str) -> str:
         f'<meta name="theme-color" content="{palette.DARK["paper"]}">',
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
-    scripts = [f'<script type="module" src="{FIRST}"></script>']
-    return page(POLICY, head, HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts)
+    first = [f'<link rel="modulepreload" href="{name}">' for name in needed(modules(), GAP)]
+    scripts = [f'<script type="module" src="{name}"></script>' for name in (GAP, FIRST)]
+    return page(
+        POLICY, [*head, *first], HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts
+    )
 
 
 def _examples() -> Markup:

@@ -1,18 +1,17 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
-import Gap from "../src/cloze/explorer/gap.js";
 import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
 import TrainingCurve from "../src/cloze/widgets/browser/curve.js";
 import { button, element } from "../src/cloze/widgets/browser/element.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import Files from "./files.js";
-import { gapModel } from "./gap.js";
+import { gap, loaded, named, settings } from "./first.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loader } from "./load.js";
 import { ModelChoice, ModelList, OF_A_LINE } from "./model_choice.js";
 import { PageTraining } from "./train.js";
-import { beginning } from "./twins/answers.js";
+import { beginning, Readers } from "./twins/answers.js";
 import { writing } from "./twins/generation.js";
 import { loadPredictors } from "./twins/predictors.js";
 
@@ -23,14 +22,7 @@ import { loadPredictors } from "./twins/predictors.js";
  * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 
-/**
- * The element of a name; page.html has one of each.
- * @param {string} id
- */
-const named = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
-const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
 /**
@@ -113,20 +105,14 @@ function dropped(place, files) {
 }
 
 const place = named("explorer");
-/** @type {PromiseWithResolvers<Awaited<Parameters<typeof gapModel>[1]>>} */
-const loaded = Promise.withResolvers();
 
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
-  const gap = new Gap(gapModel(settings.gap, loaded.promise));
-  show(gap, named("gap"));
-  await new Promise(requestAnimationFrame); // it can be played before anything else is loaded
-  if (!location.hash) named("gap").querySelector("input")?.focus({ preventScroll: true });
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
   const series = await loadPredictors(bytes, module);
   const choice = new ModelChoice(series, module, bytes, trainer(), settings.words);
-  loaded.resolve({ predictors: series, words: choice.words });
+  loaded.resolve({ letters: new Readers(() => series), words: choice.words });
   /** @type {Model<Traits, Answers>} */
   const model = new Model(beginning(series.both, settings.examples), (what, sent) =>
     choice.ask(what, sent),

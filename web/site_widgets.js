@@ -41,12 +41,14 @@ const WITH_MODELS = {
   Inside: exploring,
   async Gap(state, loading) {
     const { gapModel } = await import("./gap.js");
-    const { Words } = await import("./words.js");
-    const words = new Words(bytes, WORKER, state.of_words);
-    return gapModel(
-      state,
-      loading.then(({ predictors }) => ({ predictors, words })),
-    );
+    const load = async () => {
+      const { predictors } = await loading;
+      const { Readers } = await import("./twins/answers.js");
+      const { Words } = await import("./words.js");
+      const words = new Words(bytes, WORKER, state.of_words);
+      return { letters: new Readers(() => predictors), words };
+    };
+    return gapModel(state, load());
   },
   async Unmasking(state, loading) {
     const { predictors } = await loading;

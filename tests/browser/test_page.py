@@ -89,7 +89,6 @@ def test_the_gap_is_played_before_the_models_have_come_and_the_explorer_follows(
     assert sum(path.stat().st_size for path in files) < 1e6
     field.press("e")
     expect(field).to_have_value("e")
-    until(page, "navigator.serviceWorker.controller")
     page.unroute_all()
     for route in held:
         route.continue_()

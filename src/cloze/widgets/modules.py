@@ -46,6 +46,13 @@ def widget(modules: Mapping[str, str], name: str) -> str:
     return f"{_functions(modules, [name, NOTEBOOK])}\nexport default {shown};\n"
 
 
+def needed(modules: Mapping[str, str], first: str) -> list[str]:
+    """Return the names of a module and all that it imports, what is imported first."""
+    order: list[str] = []
+    _visit(first, modules, order)
+    return order
+
+
 def without_comments(text: str) -> str:
     """Leave out of a module what only its readers need: comments, and the types in them."""
     return _COMMENT.sub("", text)
