@@ -290,8 +290,7 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(
     driven.act("reveal")
     text = read(driven.html).get_text()
     assert "✓" in text
-    p = explorer.predictions["both"][13][VOCABULARY.ids["u"]]
-    assert f"Your guess: u. It is right. The model gives it {p:.2f} from both sides." in text
+    assert "You: u 1. One extra hand" in text
     driven.act("toggle", at="3")
     assert explorer.revealed is False
 
@@ -307,7 +306,9 @@ def test_one_person_guesses_once_for_each_line(hand: Take) -> None:
     assert explorer.hands == {at: {"i": 1}}
     driven.act("reveal")
     page = read(driven.html)
-    assert "Your guess: i. It is right. The model gives it 0.99 from both sides." in page.get_text()
+    assert "You guessed i, and it is right. From both sides: i 0.99" in page.get_text()
+    [gap] = page.select(".letter.told > span")
+    assert (gap.get_text(), page.get_text().count("it is right")) == ("i", 1)
     assert "is its surprise, −log of the probability" in page.get_text()
     assert not page.select("[data-do=reveal], .chart .room")
     assert explorer.paid == []
@@ -317,7 +318,9 @@ def test_one_person_guesses_once_for_each_line(hand: Take) -> None:
     assert not read(driven.html).select("table")
     driven.act("guess", at=f"{explorer.focus}", key="q")
     driven.act("reveal")
-    assert "q. It is wrong. The model gives it 0.00 from both sides." in driven.html
+    assert "You guessed q, and it is wrong." in driven.html
+    [own] = [row for row in read(driven.html).select(".chart tr") if row.select(".mine")]
+    assert own["data-key"] == "q", "one's own guess is marked"
     driven.act("example", value="a typo")  # nothing is hidden in it
     assert not read(driven.html).select("[data-do=reveal]")
     driven.act("line", text="my own words")

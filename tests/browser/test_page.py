@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES, VIEWS
@@ -74,31 +74,67 @@ def reveal(page: Page) -> None:
     expect(page.locator("#explorer [data-do=reveal]")).to_have_count(0)
 
 
-def test_it_begins_with_a_gap_and_tells_nothing_until_somebody_has_guessed(
-    page: Page, built: str
+def test_the_gap_is_played_before_the_models_have_come_and_the_explorer_follows(
+    page: Page, built: str, page_folder: Path
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    opened(page, f"{built}/index.html")
+    loaded: list[str] = []
+    held: list[Route] = []
+    page.on("request", lambda request: loaded.append(urlsplit(request.url).path.strip("/")))
+    page.route("**/*.safetensors", lambda route: held.append(route))
+    page.goto(f"{built}/index.html")
+    field = page.locator("#gap input")
+    expect(field).to_be_focused()
+    files = (page_folder / name for name in {*loaded} if not name.endswith(".safetensors"))
+    assert sum(path.stat().st_size for path in files) < 1e6
+    field.press("e")
+    expect(field).to_have_value("e")
+    until(page, "navigator.serviceWorker.controller")
+    page.unroute_all()
+    for route in held:
+        route.continue_()
+    gap = page.locator("#gap")
+    expect(gap.get_by_role("status")).to_contain_text("It was i. Left alone is sure of a space")
+    expect(gap.get_by_role("button")).to_be_in_viewport(ratio=1)
     text, part = EXAMPLES["it takes both sides"]
     at = text.index(part)
-    expect(letter(page, at)).to_have_attribute("aria-label", f"position {at}, masked")
-    expect(page.locator("#explorer .chart")).to_have_count(0)
+    label = f"position {at}, masked, the truth is {part}"
+    expect(letter(page, at)).to_have_attribute("aria-label", re.compile(label))
+    expect(page.locator("#explorer .mine")).to_have_text("you")
     assert page.url == f"{built}/index.html"
-    letter(page, at).focus()
-    for key in ("i", "Tab", "Enter"):
-        page.keyboard.press(key)
-    expect(page.locator("#explorer .panel")).to_contain_text("Your guess: i. It is right.")
-    expect(letter(page, at)).to_be_focused()
     settled(page)
-    rows = page.locator("#explorer .chart tbody tr").first
-    assert rows.evaluate("row => row.getBoundingClientRect().bottom") < 844, "on the first screen"
     width = "each => each.getBoundingClientRect().width"
-    assert page.locator("#explorer .chart .both .bar").first.evaluate(width) > 90
+    assert page.locator("#explorer .chart .both .bar").first.evaluate(width) > 60
     assert letter(page, 0).evaluate(width) == 24
     tabs = page.locator("#explorer .views button").evaluate_all(
         "all => all.map(each => each.getBoundingClientRect().top)"
     )
     assert len({*tabs}) == 1
+    for key in ("q", "c"):
+        page.keyboard.press("Enter")
+        page.keyboard.press(key)
+        expect(gap.get_by_role("status")).not_to_be_empty()
+    for word in ("time", "water"):
+        page.keyboard.press("Enter")
+        expect(field).to_be_editable()
+        page.keyboard.type(word)
+        page.keyboard.press("Enter")
+        expect(gap.get_by_role("status")).to_contain_text("The model that reads words")
+    page.get_by_role("link", name="See how it knows").click()
+    expect(page.locator("#explorer .picture")).to_be_in_viewport()
+
+
+def test_nothing_moves_when_it_is_revealed(page: Page, built: str) -> None:
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        opened(page, f"{built}/#line=the+cat+slept+on+the+chair&mask={width % 7}")
+        tops = """() => [".panel", ".views", ".controls"].map((each) =>
+            document.querySelector(`#explorer ${each}`).getBoundingClientRect().top + scrollY)"""
+        before = page.evaluate(tops)
+        reveal(page)
+        expect(page.locator("#explorer .chart")).to_be_visible()
+        settled(page)
+        assert page.evaluate(tops) == pytest.approx(before, abs=8)
 
 
 def test_one_file_opens_from_a_folder(page: Page, watch: Watch, single: Path) -> None:
@@ -168,7 +204,7 @@ def test_nobody_is_kept_out(
     page.get_by_role("button", name="Guess first").click()
     page.get_by_role("button", name="guess c", exact=True).click()
     page.get_by_role("button", name="Reveal").click()
-    expect(page.locator("#tally table")).to_be_visible()
+    expect(page.locator("#explorer .tally")).to_be_visible()
     page.get_by_label("Your line").fill("1 2 3")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").first).to_contain_text("digits are not among")
@@ -308,7 +344,7 @@ def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch
         page.route(weights, lambda route: route.fulfill(**answer) if answer else route.abort())  # noqa: B023
         with page.expect_event("pageerror"):  # a developer sees it as well
             page.goto(built)
-        expect(page.get_by_role("alert")).to_have_text(
+        expect(page.locator("#explorer").get_by_role("alert")).to_have_text(
             f"The explorer cannot start: both.safetensors cannot be loaded ({why}); "
             "reload the page."
         )
@@ -323,7 +359,7 @@ def test_in_a_browser_that_is_too_old_it_says_what_to_do(
     page.add_init_script("WebAssembly.compile = async () => { throw new Error('no SIMD') }")
     with page.expect_event("pageerror"):
         page.goto(built)
-    expect(page.get_by_role("alert")).to_have_text(
+    expect(page.locator("#explorer").get_by_role("alert")).to_have_text(
         "The explorer cannot start: no SIMD; open the page in a newer browser."
     )
     watch.forgive("no SIMD")

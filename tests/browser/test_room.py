@@ -124,7 +124,7 @@ def test_one_hand_is_yours(driven: Hand) -> None:
     driven.act("reveal")
     heads = [head.get_text() for head in read(driven.html).select("thead th")]
     assert heads[-1].strip() == "you"
-    assert "Your guess: c. The model gives it 0.01 from both sides." in driven.html
+    assert "You: c 1. One extra hand" in driven.html
 
 
 def test_of_many_symbols_one_is_typed(hand: Take) -> None:

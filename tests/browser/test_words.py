@@ -83,7 +83,7 @@ def test_every_action_works_on_words(driven: Hand, explorer: MaskExplorer) -> No
     assert [option["value"] for option in form("option")] == list(WORLD.vocabulary.ordinary)
     driven.act("guess", at="1", key="dog")
     driven.act("reveal")
-    assert "Your guess: dog. The model gives it 0.50 truth." in driven.html
+    assert "You: dog 1. One extra hand" in driven.html
 
 
 def test_every_view_needs_predictions_alone(driven: Hand) -> None:

@@ -36,7 +36,13 @@ def test_the_score_lists_every_gap_and_the_means() -> None:
     costs = {"you": 1.0, "both": 0.02}
     score = Score([{"line": line, "at": 12, "bet": ("e", 0.2), "costs": costs}] * 2)
     assert repr(score).split("\n") == [
-        *(" 1  she asked a [q]uestion about the weather", "    your bet: e, 20%; it costs 1.00 nats"),
-        *(" 2  she asked a [q]uestion about the weather", "    your bet: e, 20%; it costs 1.00 nats"),
+        *(
+            " 1  she asked a [q]uestion about the weather",
+            "    your bet: e, 20%; it costs 1.00 nats",
+        ),
+        *(
+            " 2  she asked a [q]uestion about the weather",
+            "    your bet: e, 20%; it costs 1.00 nats",
+        ),
         "mean nats per gap: you 1.00, both 0.02",
     ]

@@ -64,10 +64,6 @@ export default class Gap extends MaskExplorer {
     return this.placed > 1 && this.placed > (this.answer?.readers.length ?? 0);
   }
 
-  get last() {
-    return this.at === this.get("examples").length - 1;
-  }
-
   /**
    * One's own bet, then what each reader finds likeliest; of the one that reads words, its five likeliest.
    * @returns {Bet[]}
@@ -161,7 +157,8 @@ export default class Gap extends MaskExplorer {
   // ── how it looks ──────────────────────────────────────────────────────────────────────────────
 
   markup() {
-    const { over, placed, wide, typed, last } = this;
+    const { over, placed, wide, typed } = this;
+    const last = this.at === this.get("examples").length - 1;
     const bet = wide || (this.get("stakes") && typed);
     const label = over ? (last ? "Play again" : "Next") : bet && "Bet";
     const go = label && element("button", { type: "submit", class: "primary" }, label);

@@ -10,7 +10,7 @@ import {
   visible,
 } from "../../widgets/browser/words.js";
 import { drawn } from "../chart.js";
-import { MOST_HANDS, raised } from "../hands.js";
+import { guesserName, MOST_HANDS, raised } from "../hands.js";
 import { heat, LEAST_CHANGE, largest, paragraph, titleOf } from "../parts.js";
 
 /**
@@ -53,7 +53,7 @@ function panel({ state, answer, more, present }) {
   if (!answer) return null;
   const shown = [drawn(state, answer)];
   if (state.once) shown.push(element("details", null, ...SURPRISE));
-  else if (at in state.hands) shown.push(element("p", { class: "stakes" }, verdict(state, answer)));
+  else if (at in state.hands) shown.push(element("p", { class: "stakes" }, verdict(state)));
   if (!present) {
     const depends = more ? inWords(state, answer, more.map(Number)) : "";
     shown.push(element("p", { class: "quiet leans" }, depends));
@@ -205,23 +205,14 @@ function stakes(hands, { symbols: { n, unit } }) {
 }
 
 /**
- * Say what was guessed by hand; one guess is judged by the last reader, too.
+ * Say what was guessed by hand.
  * @param {State} state
- * @param {Guesses} answer
  */
-function verdict(state, { readers, candidates }) {
+function verdict(state) {
   const hands = state.hands[state.focus];
-  if (raised(hands) > 1) {
-    const most = Object.entries(hands).sort(([, n], [, m]) => m - n);
-    const listed = most.map(([symbol, n]) => `${spoken(symbol)} ${n}`).join(", ");
-    return `The room: ${listed}. ${stakes(hands, state)}`;
-  }
-  const [own] = Object.keys(hands);
-  const truth = state.truthAt(state.focus);
-  const judged = truth === null ? "" : own === truth ? " It is right." : " It is wrong.";
-  const p = candidates?.find(({ symbol }) => symbol === own)?.p.at(-1) ?? 0;
-  const by = titleOf(readers[readers.length - 1].name);
-  return `Your guess: ${spoken(own)}.${judged} The model gives it ${fixed(p, 2)} ${by}. ${stakes(hands, state)}`;
+  const most = Object.entries(hands).sort(([, n], [, m]) => m - n);
+  const listed = most.map(([symbol, n]) => `${spoken(symbol)} ${n}`).join(", ");
+  return `${capitalised(guesserName(raised(hands)))}: ${listed}. ${stakes(hands, state)}`;
 }
 
 /** @type {View} */
