@@ -154,19 +154,6 @@ def test_a_published_site_names_its_pages(monkeypatch: pytest.MonkeyPatch) -> No
     assert told["og:description"] == "What a gap costs."
 
 
-def test_the_search_knows_prose_and_no_code(site: Path) -> None:
-    written = (site / "searchindex.js").read_text(encoding="utf-8")
-    index = json.loads(written.removeprefix("Search.setIndex(").removesuffix(")"))
-    training = index["docnames"].index("notebooks/04_training")
-
-    def found(word: str) -> bool:
-        pages = index["terms"][word]
-        return training in (pages if isinstance(pages, list) else [pages])
-
-    assert found("momentum")
-    assert not found("enumer")  # only its code enumerates, and who looks for "rate" means no code
-
-
 # --- the command ------------------------------------------------------------------------------
 
 
