@@ -126,7 +126,9 @@ def test_it_trains_stops_goes_on_and_outlives_the_page(opened: Page) -> None:
     press(who, "letters")
     expect(explorer.locator(".chart thead")).not_to_contain_text("yours")
 
+    opened.evaluate("location.hash = 'yours'")
     opened.reload()
+    expect(who.get_by_role("button", pressed=True)).to_contain_text("yours")
     expect(files.get_by_role("status")).to_have_text(
         f"A run of {stopped} steps on the series’ text {KEPT}; Resume brings it back."
     )
@@ -222,7 +224,7 @@ def test_a_text_of_one_s_own_goes_to_python_and_back(
     begun.save(path)
     choose(files, path)
     expect(files.get_by_role("status")).to_have_text(
-        "python.safetensors would take the place of your run; save that to keep it."
+        "python.safetensors would take the place of your run."
     )
     press(files, "Start over with python.safetensors")
     expect(files.get_by_role("alert")).to_have_text(
