@@ -75,7 +75,7 @@ def test_a_notebook_comes_back_alive_and_without_its_kernel_asleep(
     dirty = "({ context }) => context.model.dirty"
     assert lab.tell(dirty) is False, "who has only read it is asked nothing when closing it"
     letters = lab.output(3).locator(".cloze-root button.letter")
-    asleep = lab.output(3).get_by_text("run this cell: Shift + Enter")
+    asleep = lab.output(3).get_by_text("run its cell: Shift + Enter")
     expect(asleep).to_be_visible()
     lab.tell("({ content }) => void (content.activeCellIndex = 5)")
     lab.command("notebook:run-all-above")
