@@ -161,7 +161,7 @@ def test_what_one_file_trains_outlives_its_thread_and_goes_on_in_python(
     training, files = opened.locator("#training"), opened.locator("#files")
     alert = training.get_by_role("alert")
     press(files, "Save the run")
-    expect(files).to_contain_text("Nothing has been trained yet; press Train mine.")
+    expect(files).to_contain_text("Nothing is trained yet; press Train mine.")
     press(training, "Train mine")
     while not opened.evaluate("workers.length"):
         opened.wait_for_timeout(20)
@@ -227,8 +227,7 @@ def test_a_text_of_one_s_own_goes_to_python_and_back(
     )
     press(files, "Start over with python.safetensors")
     expect(files.get_by_role("alert")).to_have_text(
-        "python.safetensors was trained on another text; open that text first, then "
-        "python.safetensors again."
+        "python.safetensors was trained on another text; open that first."
     )
     choose(files, text)
     expect(files.get_by_role("status")).to_contain_text("mine.txt: 2,927 characters kept")
