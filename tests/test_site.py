@@ -138,7 +138,7 @@ def test_the_quizzes_have_every_answer(site: Path, path: Path) -> None:
 def test_nothing_waits_for_a_kernel(site: Path, path: Path) -> None:
     text = str(page_of(site, path))
     assert not re.search(r"Shift \+ Enter</b>\.</p>|widget-view|require\.js|MathJax", text)
-    asleep = path.read_text(encoding="utf-8").count("Here belongs a widget")
+    asleep = path.read_text(encoding="utf-8").count("To use this widget")
     assert len(page_of(site, path).select(AWAKE)) == asleep
 
 
