@@ -176,7 +176,7 @@ def click(browser: Browser, clicks: int = 60) -> None:
             explorer.get_by_role("button", name="Reveal").click()
             print(f"on the page: {clicked(explorer, clicks)}")
             page.get_by_role("button", name="words", exact=True).first.click()
-            page.wait_for_function("document.querySelector('#explorer .explorer.words')")
+            explorer.locator(".explorer.words").wait_for()
             explorer.get_by_role("button", name="Reveal").click()
             print(f"on the page, words: {clicked(explorer, clicks)}")
 

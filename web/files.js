@@ -40,6 +40,7 @@ export default class Files extends Widget {
     );
     if (this.get("kept")) saves.push(button("Forget the run", "forget"));
     else if (own) saves.push(button("Back to the series’ text", "forget"));
+    const told = offered ? `${offered} would take the place of your run.` : this.get("note");
     if (offered) saves.push(button(`Start over with ${offered.replace("Your", "your")}`, "again"));
     return join([
       form(
@@ -50,11 +51,7 @@ export default class Files extends Widget {
         button("Open a file …", "choose"),
       ),
       element("div", { class: "row" }, ...saves),
-      status(
-        offered
-          ? `${offered} would take the place of your run; save that to keep it.`
-          : this.get("note"),
-      ),
+      status(told),
     ]);
   }
 

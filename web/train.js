@@ -369,10 +369,7 @@ export class PageTraining {
         return;
       }
       if (corpus !== series && corpus !== this.#own?.sha256)
-        throw new ValueError(
-          `${given.name} was trained on another text; open that text first, then ` +
-            `${given.name} again.`,
-        );
+        throw new ValueError(`${given.name} was trained on another text; open that first.`);
       if (corpus === series) this.#own = undefined;
       this.#run = { file: given.file, ...found };
     } finally {
@@ -395,8 +392,7 @@ export class PageTraining {
   async #save(what) {
     if (what === "text" && this.#own) return { file: this.#own.file, name: "mine.txt" };
     const { begun } = this.thread;
-    if (!this.#run && !begun)
-      throw new ValueError("Nothing has been trained yet; press Train mine.");
+    if (!this.#run && !begun) throw new ValueError("Nothing is trained yet; press Train mine.");
     if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
     if (what === "run" && begun) await this.thread.ask("keep");
     if (what === "run" && this.#run) return { file: this.#run.file, name: "mine.run.safetensors" };

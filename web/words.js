@@ -6,6 +6,8 @@ import { Thread } from "./train.js";
 /** @import { Bytes } from "./load.js" */
 /** @import { Examples } from "./twins/answers.js" */
 
+const FILE = "words.safetensors";
+
 export class Words {
   #bytes;
   #examples;
@@ -40,7 +42,10 @@ export class Words {
   /** @param {(n: number) => void} [told] */
   async #load(told) {
     const module = await this.#bytes("engine.wasm");
-    const bytes = await this.#bytes("words.safetensors", told);
+    // What keeps files for later may itself come later, on a first visit: it is shown this one then.
+    const again = () => this.#loaded?.then(() => this.#bytes(FILE));
+    navigator.serviceWorker?.addEventListener("controllerchange", again, { once: true });
+    const bytes = await this.#bytes(FILE, told);
     this.#thread.hire();
     return this.#thread.ask("words", { bytes, module, examples: this.#examples });
   }

@@ -77,7 +77,7 @@ def test_a_notebook_comes_back_alive_and_without_its_kernel_asleep(
     prose = lab.page.locator(".jp-RenderedMarkdown p").first
     assert prose.evaluate("each => each.offsetWidth") == 48 * 14, "some 90 characters"
     letters = lab.output(2).locator(".cloze-root button.letter")
-    asleep = lab.output(2).get_by_text("run this cell: Shift + Enter")
+    asleep = lab.output(2).get_by_text("run its cell: Shift + Enter")
     expect(asleep).to_be_visible()
     lab.tell("({ content }) => void (content.activeCellIndex = 4)")
     lab.command("notebook:run-all-above")

@@ -387,7 +387,6 @@ def test_words_come_when_they_are_asked_for_and_stay(
 
     with served(page_folder) as address:
         opened(page, f"{address}/index.html")
-        until(page, "navigator.serviceWorker.controller")
         assert not [url for url in asked if "words.safetensors" in url]
         page.locator("#who-explorer").get_by_role("button", name="words").click()
         expect(page.locator("#explorer .explorer.words")).to_be_visible()

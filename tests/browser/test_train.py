@@ -126,7 +126,9 @@ def test_it_trains_stops_goes_on_and_outlives_the_page(opened: Page) -> None:
     press(who, "letters")
     expect(explorer.locator(".chart thead")).not_to_contain_text("yours")
 
+    opened.evaluate("location.hash = 'yours'")
     opened.reload()
+    expect(who.get_by_role("button", pressed=True)).to_contain_text("yours")
     expect(files.get_by_role("status")).to_have_text(
         f"A run of {stopped} steps on the series’ text {KEPT}; Resume brings it back."
     )
@@ -159,7 +161,7 @@ def test_what_one_file_trains_outlives_its_thread_and_goes_on_in_python(
     training, files = opened.locator("#training"), opened.locator("#files")
     alert = training.get_by_role("alert")
     press(files, "Save the run")
-    expect(files).to_contain_text("Nothing has been trained yet; press Train mine.")
+    expect(files).to_contain_text("Nothing is trained yet; press Train mine.")
     press(training, "Train mine")
     while not opened.evaluate("workers.length"):
         opened.wait_for_timeout(20)
@@ -196,7 +198,6 @@ def test_a_text_of_one_s_own_goes_to_python_and_back(
     expect(training).not_to_contain_text("neighbours 1.7")  # the series'
     expect(training.get_by_role("slider")).to_have_count(0)
     words = training.locator(".filling .word").all_inner_texts()
-    assert "▒" in "".join(words)
     assert all(re.search(word.replace("▒", "."), TEXT) for word in words), "nothing is English"
     press(training, "Train mine")
     has_trained(training, 3)
@@ -222,12 +223,11 @@ def test_a_text_of_one_s_own_goes_to_python_and_back(
     begun.save(path)
     choose(files, path)
     expect(files.get_by_role("status")).to_have_text(
-        "python.safetensors would take the place of your run; save that to keep it."
+        "python.safetensors would take the place of your run."
     )
     press(files, "Start over with python.safetensors")
     expect(files.get_by_role("alert")).to_have_text(
-        "python.safetensors was trained on another text; open that text first, then "
-        "python.safetensors again."
+        "python.safetensors was trained on another text; open that first."
     )
     choose(files, text)
     expect(files.get_by_role("status")).to_contain_text("mine.txt: 2,927 characters kept")

@@ -169,6 +169,5 @@ def test_the_recorded_run_learns_to_fill_the_line_that_is_shown() -> None:
     assert (moments[0][0], moments[-1][0]) == (0, Recipe().steps)
     assert right[0] < 3, "noise"
     assert right[-1] == len(truth), "English"
-    [(first, last)] = {(moments[0][1], moments[-1][1])}
-    assert first > 3.3
-    assert last < training_results.six_neighbours() < 1.73
+    assert moments[0][1] > 3.3
+    assert moments[-1][1] < training_results.six_neighbours() < 1.73

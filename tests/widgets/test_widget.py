@@ -60,7 +60,7 @@ def test_below_a_widget_stands_what_is_said_when_nothing_runs(
     assert shown["application/vnd.jupyter.widget-view+json"]["model_id"] == counter.model_id
     assert shown["text/plain"] == repr(counter)
     assert list(asleep) == ["text/html"]
-    assert "run this cell: <b>Shift + Enter</b>" in asleep["text/html"]
+    assert "run its cell: <b>Shift + Enter</b>" in asleep["text/html"]
 
 
 @given(st.text(), st.text())

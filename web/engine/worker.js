@@ -124,8 +124,8 @@ function watched(length) {
   const window = Array.from(corpus.heldOut.subarray(0, length), (id) => ALPHABET[id]).join("");
   const symbols = [...window.replace(/^\S*\s|\s\S*$/g, "")];
   const masked = symbols.map((symbol, i) => (i % 5 === 2 && symbol > " " ? GAP : symbol));
-  const words = CHARACTERS.words(masked);
-  const line = words.map((word) => word.map((at) => [symbols[at], masked[at] === GAP]));
+  const of = (/** @type {number} */ at) => [symbols[at], masked[at] === GAP];
+  const line = CHARACTERS.words(masked).map((word) => word.map(of));
   return { line, masked: masked.join("") };
 }
 

@@ -18,7 +18,7 @@ from notebooks import colab
 from web.build import about, modules
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-ASLEEP = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)<p>Here belongs', re.DOTALL)
+ASLEEP = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)<p>To use this widget', re.DOTALL)
 """What a widget leaves behind, and the picture in it."""
 LIVES = re.compile(r'data-widget="(\w+)" data-state="([^"]*)"')
 """What can live without Python, and how it begins."""

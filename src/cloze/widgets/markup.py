@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 BROWSER = Path(__file__).with_name("browser")
 ASLEEP = Markup(
-    "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
+    "<p>To use this widget, run its cell: <b>Shift + Enter</b>.</p>"
     "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
     "</style>"
 )

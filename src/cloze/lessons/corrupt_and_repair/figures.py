@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 
 from cloze.teaching.charts import named_bars, named_cells
 from cloze.teaching.figures import Drawn, listed, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREY, INK, ORANGE
+from cloze.teaching.palette import BLUE, GREY, ORANGE
 
 
 @picture
@@ -33,7 +33,7 @@ def stacks(read: Sequence[str], written: Sequence[str]) -> Drawn:
     names = [*read, *written]
     n, prefix = len(names), len(read)
     figure, row = panels(("encoder and decoder", "one stack, prefix mask"), 7.2, 4.2)
-    colours = {"encoder": BLUE, "cross": INK, "decoder": ORANGE}
+    colours = {"encoder": BLUE, "cross": GREY, "decoder": ORANGE}
     counts = dict.fromkeys(colours, 0)
     for i, j in itertools.product(range(n), repeat=2):
         if j >= prefix and j > i:

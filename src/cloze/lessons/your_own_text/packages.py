@@ -48,4 +48,4 @@ def show(source: str) -> None:
                 if "text" in output:
                     print(output.text, end="")
                 else:
-                    display(dict(output.get("data", {})), raw=True)
+                    display(dict(output.get("data", {})), raw=True)  # type: ignore[no-untyped-call]

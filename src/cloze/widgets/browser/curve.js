@@ -95,12 +95,6 @@ export default class TrainingCurve extends Widget {
   /** @type {number | null} */
   #at = 0; // where the slider is; null for the last moment, and all that follow
 
-  /** @param {ConstructorParameters<typeof Widget<State, Answers>>[0]} model */
-  constructor(model) {
-    super(model);
-    this.#remember();
-  }
-
   do_press() {
     if (this.#own.length) this.#at = null;
     return this.ask(ASKS[this.get("action")] ?? "start");
@@ -114,10 +108,8 @@ export default class TrainingCurve extends Widget {
 
   do_share() {
     const ends = [this.#own[0], this.#own[this.#own.length - 1]];
-    return share(
-      ends.map(([, , filled]) => answered(this.get("line"), filled)),
-      this.get("words"),
-    );
+    const lines = ends.map(([, , filled]) => answered(this.get("line"), filled));
+    return share(lines, this.get("words"));
   }
 
   /** Say to a screen reader only what is worth interrupting for. */
@@ -137,6 +129,7 @@ export default class TrainingCurve extends Widget {
   }
 
   markup() {
+    this.#remember();
     const action = this.get("action");
     const look = { class: "primary", "aria-disabled": action === "Finished" || null };
     const ended = ENDED[action] === "finished" && this.#own.length;
@@ -160,7 +153,7 @@ export default class TrainingCurve extends Widget {
     const filled = this.get("filled");
     const step = this.get("points").at(-1)?.[0] ?? 0;
     const last = this.#own.at(-1)?.[0] ?? -1;
-    if (!filled.length || step < last) [this.#own, this.#at] = [[], 0];
+    if (step < last || (last >= 0 && !filled.length)) [this.#own, this.#at] = [[], 0];
     if (!filled.length || step === last) return;
     if (!this.#own.length) this.#at = null;
     this.#own.push([step, this.get("measured").at(-1)?.[1] ?? null, filled]);
@@ -201,8 +194,8 @@ export default class TrainingCurve extends Widget {
     if (!this.#moment || (own && this.#at === null)) return "";
     const [step, nats] = this.#moment;
     const paid = nats === null ? "" : `, held-out loss ${inNats(nats)} nats`;
-    const hint = own || step ? "" : " Drag the slider, and watch it learn.";
-    return `${own ? "Your run" : "A recorded run"} after ${counted(step, "step")}${paid}.${hint}`;
+    const hint = own || step ? "" : " (drag the slider, and watch it learn)";
+    return `${own ? "Your run" : "A recorded run"} after ${counted(step, "step")}${paid}${hint}`;
   }
 
   /** The curves over a slider. The levels that are passed at its moment are lit. */
@@ -210,13 +203,11 @@ export default class TrainingCurve extends Widget {
     const [points, measured] = [this.get("points"), this.get("measured")];
     const recorded = this.get("recorded");
     const baselines = Object.entries(this.get("baselines"));
-    const seen = [...points, ...measured, ...recorded, ...baselines].map(([, nats]) =>
-      Number(nats),
-    );
-    const highest = Math.max(TOP_NATS, ...seen);
+    const drawn = [...points, ...measured, ...recorded, ...baselines];
+    const highest = Math.max(TOP_NATS, ...drawn.map(([, nats]) => Number(nats)));
     const x = (/** @type {number} */ step) => ((100 * this.#place(step)) / PLACES).toFixed(2);
-    const y = (/** @type {number | null} */ nats) =>
-      (100 * (1 - Number(nats) / highest)).toFixed(2);
+    /** @type {(nats: number | null) => string} */
+    const y = (nats) => (100 * (1 - Number(nats) / highest)).toFixed(2);
     /** @type {(of: (Point | Moment)[]) => string[]} */
     const places = (of) => of.map(([step, nats]) => `${x(step)} ${y(nats)}`);
     /** @type {(look: string, places: string[]) => Markup | null} */
@@ -266,7 +257,7 @@ export default class TrainingCurve extends Widget {
       value: Math.ceil(this.#at ?? this.#place(this.#moment?.[0] ?? 0)),
       "data-do": "seek",
       "aria-label": "How far it has learned",
-      "aria-valuetext": `${this.#caption || this.get("words")} ${inWords(this.#filled)}`,
+      "aria-valuetext": `${this.#caption || this.get("words")}: ${inWords(this.#filled)}`,
     });
     return [curve, this.#moment ? slider : ""];
   }
