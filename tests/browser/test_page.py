@@ -89,9 +89,9 @@ def test_the_gap_is_played_before_the_models_have_come_and_the_explorer_follows(
     assert sum(path.stat().st_size for path in files) < 1e6
     field.press("e")
     expect(field).to_have_value("e")
-    page.unroute_all()
     for route in held:
         route.continue_()
+    page.unroute_all()
     gap = page.locator("#gap")
     expect(gap.get_by_role("status")).to_contain_text("It was i. Left alone is sure of a space")
     expect(gap.get_by_role("button")).to_be_in_viewport(ratio=1)
