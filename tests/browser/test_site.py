@@ -156,7 +156,7 @@ def test_the_trainings_of_a_notebook_train(address: str, reader: Page) -> None:
         expect(place.locator("p.number")).to_contain_text(shown)
         place.get_by_role("button", name="Stop").click()
         expect(place.get_by_role("button", name="Resume")).to_be_visible()
-    expect(little.locator(".filling .asked").first).not_to_have_text("▒")
+    expect(little.locator(".filling .asked").first).not_to_have_text("?")
     assert violations(reader, ".living[data-widget=TrainingCurve]") == []
 
 

@@ -75,7 +75,7 @@ function filling(words) {
     const symbols = word.map(({ symbol, hidden, guess }, i) => {
       if (!hidden) return symbol;
       const look = guess === undefined ? "asked" : guess === symbol ? "asked hit" : "asked miss";
-      const sign = guess === undefined ? "▒" : guess === " " ? "\u00a0" : visible(guess);
+      const sign = guess === undefined ? "?" : guess === " " ? "\u00a0" : visible(guess);
       return element("span", { class: look, "data-key": `${i}${sign}` }, sign);
     });
     return [element("span", { class: "word" }, ...symbols), " "];

@@ -6,6 +6,8 @@
  */
 
 const [WIDTH, HEIGHT, MARGIN] = [1200, 630, 60]; // pixels: as large as previews of links are
+/** @type {Record<string, string[]>} The colours of a symbol: below it, and its own. */
+const LOOKS = { seen: ["paper", "ink"], right: ["good", "paper"], wrong: ["gap", "ink"] };
 /** @type {Filled} */
 const SPACE = { symbol: " ", hidden: false, guess: " " };
 
@@ -49,14 +51,10 @@ export async function share(lines, words) {
     const wide = (WIDTH - 2 * MARGIN) / symbols.length;
     symbols.forEach(({ symbol, hidden, guess = "" }, i) => {
       const [left, top] = [MARGIN + i * wide, 290 + 130 * row];
-      const look = !hidden
-        ? ["paper", "ink"]
-        : guess === symbol
-          ? ["good", "paper"]
-          : ["gap", "ink"];
-      dip(look[0]);
+      const [ground, ink] = LOOKS[!hidden ? "seen" : guess === symbol ? "right" : "wrong"];
+      dip(ground);
       pen.fillRect(left, top - 1.5 * wide, wide - 1, 2 * wide);
-      dip(look[1]);
+      dip(ink);
       write(guess, `${1.6 * wide}px ui-monospace, monospace`, left, top);
     });
   });
