@@ -45,7 +45,7 @@ class GuessingGame(Gap):
         costs = {"you": bet_price(typed, sure, line[gap], frequencies)}
         answers = compare("".join(line), [gap])
         costs |= {name: float(each.costs[0]) for name, each in answers.items()}
-        costs["letter counts"] = -math.log(frequencies[line[gap]])
+        costs["unigram"] = -math.log(frequencies[line[gap]])
         played = {"line": "".join(line), "at": gap, "bet": (typed, sure), "costs": costs}
         self.paid = [*(self.paid if at else []), played]
         return costs
