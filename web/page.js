@@ -169,6 +169,8 @@ async function main() {
   const files = new Files(trained.files);
   show(files, named("files"));
   dropped(named("files"), files);
+  // The address names a part of the page, which has its place only now, or carries a line.
+  if (location.hash) (document.getElementById(location.hash.slice(1)) ?? place).scrollIntoView();
   // Another model writes from the beginning.
   const write = async () => {
     const place = document.createElement("div");

@@ -4,7 +4,7 @@
 // pays −log of what the truth was given.
 
 import { row } from "../widgets/browser/cells.js";
-import { element, form, status } from "../widgets/browser/element.js";
+import { button, element, form, status } from "../widgets/browser/element.js";
 import { ValueError } from "../widgets/browser/widget.js";
 import { fixed, inNats, percent, spoken, sum } from "../widgets/browser/words.js";
 import { largest, mean, titleOf, written } from "./parts.js";
@@ -24,7 +24,7 @@ const ENDS = {
   "left,both": "The left side is enough.",
   "right,both": "The right side is enough.",
   both: "Only together do they know.",
-  "": "Nobody knows it, not even together.",
+  "": "None of the three knows it.",
 };
 const FIELD = { type: "text", name: "text", autocomplete: "off", spellcheck: "false" };
 const LETTER = { autocapitalize: "none", maxlength: 2, "data-do": "type", "data-at-once": true };
@@ -86,6 +86,10 @@ export default class Gap extends MaskExplorer {
     return [own, ...theirs];
   }
 
+  get last() {
+    return this.at === this.get("examples").length - 1;
+  }
+
   // ── what a learner does ───────────────────────────────────────────────────────────────────────
 
   /**
@@ -114,17 +118,24 @@ export default class Gap extends MaskExplorer {
    * @param {{ text?: string }} sent
    */
   async do_go({ text = "" }) {
-    if (this.over) {
-      const lines = this.get("examples");
-      const at = (this.at + 1) % lines.length;
-      Object.assign(this, { at, rounds: at ? this.rounds : [], typed: "", placed: 0 });
-      this.become({ symbols: lines[at].symbols ?? this.get("symbols") }, "");
-      return this.take(lines[at], "");
-    }
+    if (this.over) return this.last ? undefined : this.#take(this.at + 1);
     if (this.placed) return; // a key too many
     this.typed ||= text.trim().toLowerCase();
     if (!this.typed) throw new ValueError("Type what is missing first.");
     this.#place();
+  }
+
+  do_again() {
+    this.rounds = [];
+    this.#take(0);
+  }
+
+  /** @param {number} at  The number of a line. */
+  #take(at) {
+    const line = this.get("examples")[at];
+    Object.assign(this, { at, typed: "", placed: 0 });
+    this.become({ symbols: line.symbols ?? this.get("symbols") }, "");
+    this.take(line, "");
   }
 
   /** Place one's own bet; those of the readers follow, one after the other, once they are known. */
@@ -158,11 +169,12 @@ export default class Gap extends MaskExplorer {
 
   markup() {
     const { over, placed, wide, typed } = this;
-    const last = this.at === this.get("examples").length - 1;
+    const last = over && this.last;
     const bet = wide || (this.get("stakes") && typed);
-    const label = over ? (last ? "Play again" : "Next") : bet && "Bet";
+    const label = over ? "Next" : bet && "Bet";
     const go = label && element("button", { type: "submit", class: "primary" }, label);
-    const state = `${this.rounds.length ? " played" : ""}${over && last ? " finished" : ""}`;
+    const next = last ? button("Play again", "again") : go;
+    const state = `${this.rounds.length ? " played" : ""}${last ? " finished" : ""}`;
     const keys = placed || wide ? null : "type";
     return form(
       "go",
@@ -170,7 +182,7 @@ export default class Gap extends MaskExplorer {
       this.#line(),
       placed ? this.#wagers() : this.#asks(),
       status(over ? this.#sentence() : ""),
-      row(placed && !over ? null : go, this.#tally()),
+      row(placed && !over ? null : next, this.#tally()),
     );
   }
 
@@ -255,7 +267,7 @@ export default class Gap extends MaskExplorer {
 
   /** Write who was right how often or, for stakes, what everybody has paid. */
   #tally() {
-    const stakes = this.get("stakes");
+    const [stakes, last] = [this.get("stakes"), this.over && this.last];
     const names = [...new Set(this.rounds.flatMap((round) => Object.keys(round)))];
     const counts = names.map((name) => {
       const rounds = this.rounds.flatMap((round) => (name in round ? round[name] : []));
@@ -265,7 +277,7 @@ export default class Gap extends MaskExplorer {
     return element(
       "p",
       { class: "score" },
-      stakes && names.length ? "Nats per gap: " : "",
+      stakes && names.length ? "Nats per gap: " : last ? "In the end: " : "",
       ...counts,
     );
   }

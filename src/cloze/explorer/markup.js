@@ -110,7 +110,7 @@ function letter(state, at, shade, bare, side) {
     if (truth) {
       label.push(`the truth is ${spoken(truth)}`);
       below = visible(truth);
-      if (state.once && !filled) {
+      if (state.once && !filled && !shade) {
         [shown, below] = [truth, own && own !== truth ? `${own} ✗` : ""];
         classes.push("told");
       }
