@@ -60,9 +60,9 @@ export class LinkedExplorer extends Explorer {
       const second = carried.get("second");
       const other = second ? (await this.ask("read", { text: second })).truth : [];
       const inside = view === "inside" ? fromAddress(carried, other) : null;
-      this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
+      this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "");
       // The way to an answer cannot be looked at before the answer is shown.
-      this.become(inside ? { view, revealed: true, inside } : { view }, "From a link.");
+      this.become(inside ? { view, revealed: true, inside } : { view }, "");
       if (!inside) return;
       this.problem = "";
       await this.settled; // a part that is changed may not be there

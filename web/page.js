@@ -163,7 +163,11 @@ async function main() {
   gap.listen(played);
   played();
   const take = (/** @type {Yours} */ yours) => choice.take(yours);
-  const toTry = () => choice.choose("yours").then(() => location.assign("#yours"));
+  const toTry = async () => {
+    await choice.choose("yours");
+    await explorer.act("view", { view: "guesses" });
+    location.assign("#yours");
+  };
   const trained = new PageTraining(settings.training, bytes, trainer(), take, toTry);
   show(new TrainingCurve(trained.curve), named("training"));
   const files = new Files(trained.files);
