@@ -58,8 +58,8 @@ LANGUAGES = {
 
 LIMITS = {
     "Python in src": 14_800,
-    "JavaScript": 6_160,
-    "tests": 13_110,
+    "JavaScript": 6_170,
+    "tests": 13_120,
     "benchmarks": 1_000,
     "lecture": 900,
     "measured": 2_600,

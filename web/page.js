@@ -133,14 +133,17 @@ async function main() {
   const follow = () => explorer.act("link", { hash: location.hash });
   if (location.hash) await follow();
   show(explorer, place);
+  const goTo = () => {
+    place.scrollIntoView({ block: "nearest" });
+    /** @type {HTMLElement | null} */
+    const reached = place.querySelector('[data-arrows] [tabindex="0"]');
+    reached?.focus();
+  };
   // A link in the page is below the explorer: go to what it shows.
   addEventListener("hashchange", async () => {
     if (document.getElementById(location.hash.slice(1))) return; // a part of the page
     await follow();
-    place.scrollIntoView({ block: "nearest" });
-    /** @type {HTMLElement | null} */
-    const reached = place.querySelector('[data-arrows] [tabindex="0"]');
-    reached?.focus({ preventScroll: true });
+    goTo();
   });
   // The address follows what is shown, for a reload and for the way back; it stays as it was opened
   // until something changes.
@@ -166,7 +169,7 @@ async function main() {
   const toTry = async () => {
     await choice.choose("yours");
     await explorer.act("view", { view: "guesses" });
-    location.assign("#yours");
+    goTo();
   };
   const trained = new PageTraining(settings.training, bytes, trainer(), take, toTry);
   show(new TrainingCurve(trained.curve), named("training"));

@@ -37,7 +37,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
     return { name, title: titleOf(name), cost: costs[focus], p: all.map(({ p }) => p[i]) };
   });
   const last = columns[columns.length - 1].p;
-  const own = handsAt[focus] ?? {};
+  const own = (once && handsAt[focus]) || {};
   const hands = once ? undefined : handsAt[focus];
   const most = all.map(({ symbol, p }) =>
     Math.max(...p, hands ? (hands[symbol] ?? 0) / raised(hands) : 0),
@@ -58,7 +58,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
     columns,
     rows: shown.map((i) => {
       const { symbol } = all[i];
-      const mine = once && symbol in own;
+      const mine = symbol in own;
       return { symbol, mine, truth: symbol === truth, p: columns.map(({ p }) => p[i]) };
     }),
     rest: {

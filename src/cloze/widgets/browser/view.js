@@ -28,7 +28,7 @@
 
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
-const FIELDS = "input:not([type=radio], [type=checkbox], [readonly]), select";
+const FIELDS = "input:not([type=radio], [type=checkbox], [type=range], [readonly]), select";
 const AT_ONCE = "[type=range], [data-at-once]"; // fields that say every change, and hold what is answered
 const GONE = "Nothing here responds any more, because its kernel is gone. ";
 const RUN = "Choose Run → Run All Above Selected Cell, then run this cell (Shift + Enter).";
