@@ -43,7 +43,7 @@ def test_the_view_has_every_colour_that_it_uses_in_both_themes() -> None:
     sheets = [path.read_text(encoding="utf-8") for path in BROWSER.parents[1].rglob("*.css")]
     style = "\n".join(sheets)
     used = set(re.findall(r"var\(--([a-z-]+)", style))
-    by_markup = {"p", "heat", "high", "unit", "units", "least", "before", "after", "wide"}
+    by_markup = {"p", "heat", "high", "unit", "units", "least", "before", "after", "wide", *"nxy"}
     set_there = set(re.findall(r"--([a-z-]+):", style)) | by_markup
     others = {name for name in used if name.startswith("jp-")} | set_there
     assert used - others == set(palette.LIGHT) == set(palette.DARK)
