@@ -114,10 +114,10 @@ export default class Gap extends MaskExplorer {
   }
 
   /**
-   * Place one's own bet, on a word as it was typed; or go on to the next line, or begin again.
+   * Place one's own bet, on a word as it was typed; or go on to the next line.
    * @param {{ text?: string }} sent
    */
-  async do_go({ text = "" }) {
+  do_go({ text = "" }) {
     if (this.over) return this.last ? undefined : this.#take(this.at + 1);
     if (this.placed) return; // a key too many
     this.typed ||= text.trim().toLowerCase();
